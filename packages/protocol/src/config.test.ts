@@ -42,7 +42,14 @@ const ROWS = configs({
   },
   'log.retention.minutes': { type: 'int', default: null, importance: 'high', update: 'read-only', doc: '', effect: 'honoured' },
   'log.retention.hours': { type: 'int', default: 168, importance: 'high', update: 'read-only', doc: '', effect: 'honoured' },
-  'remote.storage.enable': { type: 'boolean', default: false, importance: 'medium', update: 'topic', doc: '', effect: 'accepted' },
+  'remote.storage.enable': {
+    type: 'boolean',
+    default: false,
+    importance: 'medium',
+    update: 'topic',
+    doc: '',
+    effect: 'accepted',
+  },
   'log.flush.interval.messages': {
     type: 'long',
     default: 9223372036854775807n,

@@ -184,7 +184,10 @@ const INTEGER_LIMITS = { short: 1n << 15n, int: 1n << 31n, long: 1n << 63n } as 
 /** Reads one value in Kafka's syntax and checks it against its row. The message of an invalid one names the key and what is allowed. */
 export function parseConfig(name: string, row: Pick<ConfigRow, 'type' | 'valid' | 'sensitive'>, text: string): Parsed {
   const shown = row.type === 'password' || row.sensitive ? '[hidden]' : text
-  const invalid = (why: string): Parsed => ({ kind: 'invalid', message: `Invalid value ${shown} for configuration ${name}: ${why}` })
+  const invalid = (why: string): Parsed => ({
+    kind: 'invalid',
+    message: `Invalid value ${shown} for configuration ${name}: ${why}`,
+  })
   const parsed = parseText(row.type, text)
   if (parsed.kind === 'invalid') return invalid(parsed.message)
   const wrong = parsed.value === null ? null : (row.valid?.check(parsed.value) ?? null)

@@ -1,0 +1,26 @@
+/** What a handler may use of the broker that it runs in. Each room adds its line here; broker.ts fills them in. */
+import type { Clock, Logger, Random, Timers } from './ports.js'
+
+export interface BrokerServices {
+  readonly brokerId: number
+  readonly clusterId: string
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** One request's surroundings. */
+export interface RequestContext {
+  readonly apiVersion: number
+  readonly correlationId: number
+  readonly clientId: string | null
+  readonly listenerName: string
+  /** The client's IP address, without a port. */
+  readonly clientAddress: string
+  /** Unique among the connections of this broker's life. */
+  readonly connectionId: string
+  /** Calls `gone` once if the connection ends before the answer is sent; the returned function forgets it. */
+  onGone(gone: () => void): () => void
+  readonly broker: BrokerServices
+}
