@@ -1,0 +1,118 @@
+/**
+ * What a log needs of the outside: clock, timers, random numbers and a disk. Real ones live at the edge (`disk-node.ts`,
+ * the broker's `node-environment.ts`), simulated ones in `testing.ts` and the simulator; nothing else here touches the machine.
+ */
+
+/** Wall clock for record times and retention; monotonic for everything that measures how long something took. */
+export interface Clock {
+  /** Milliseconds since 1970, as the wall says: may jump. */
+  now(): number
+  /** Milliseconds since some start: never goes back. */
+  monotonic(): number
+}
+
+export interface Timers {
+  /** Calls `fire` once after `delayMs` (any delay, longer than 2^31 ms too); the result cancels it. */
+  after(delayMs: number, fire: () => void): () => void
+}
+
+/** Runs a piece of work after what runs now has ended, so that writes which arrive together leave together. */
+export interface Turn {
+  afterThisTurn(run: () => void): void
+}
+
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number
+  bytes(count: number): Buffer
+}
+
+/** How a file is opened: `read` and `readWrite` want it to exist, `create` makes it when it is missing. */
+export type OpenMode = 'read' | 'readWrite' | 'create'
+
+export interface DiskEntry {
+  readonly name: string
+  readonly kind: 'file' | 'directory' | 'other'
+}
+
+export interface DiskStat {
+  readonly kind: 'file' | 'directory' | 'other'
+  readonly sizeInBytes: number
+  readonly modifiedMs: number
+}
+
+/**
+ * Files and folders. Failures are thrown as `DiskError`, or rejected with it.
+ *
+ * What a crash of the machine may undo: bytes written since the file's last `dataSync`, and names made, changed or removed
+ * since the folder's last `syncDirectory`. What a crash of the process undoes: nothing that returned.
+ * Names ending in `Now` are synchronous and short; everything that may wait for the device has a promise.
+ */
+export interface Disk {
+  openNow(path: string, mode: OpenMode): DiskFile
+  /** Sorted by name. */
+  listNow(directory: string): DiskEntry[]
+  /** Null when there is nothing of that name. */
+  statNow(path: string): DiskStat | null
+  /** Makes missing parents too; an existing folder is fine. */
+  makeDirectoryNow(path: string): void
+  /** Replaces what is at `to`, at once: a reader sees the old or the new file. */
+  renameNow(from: string, to: string): void
+  /** A file, or a folder with all that is in it; nothing there is fine. */
+  removeNow(path: string): void
+  remove(path: string): Promise<void>
+  readFileNow(path: string): Buffer
+  /** Makes the names in a folder durable. */
+  syncDirectory(path: string): Promise<void>
+  space(path: string): { readonly totalBytes: number; readonly usableBytes: number }
+}
+
+/** An open file. Writes are positional and may be short: the result is how many bytes were taken. */
+export interface DiskFile {
+  readonly path: string
+  sizeNow(): number
+  writevNow(slices: readonly Buffer[], position: number): number
+  writev(slices: readonly Buffer[], position: number): Promise<number>
+  /** Fills `into` as far as the file goes; the result is how many bytes there were. */
+  readNow(into: Buffer, position: number): number
+  read(into: Buffer, position: number): Promise<number>
+  /** Cuts, or extends by zeros. */
+  truncateNow(sizeInBytes: number): void
+  /** Makes the bytes, and the size, durable. After it failed once nothing can be promised of this file any more. */
+  dataSync(): Promise<void>
+  closeNow(): void
+}
+
+export type DiskErrorCode =
+  | 'ENOSPC'
+  | 'EIO'
+  | 'ENOENT'
+  | 'EEXIST'
+  | 'EACCES'
+  | 'EMFILE'
+  | 'EROFS'
+  | 'ENOTDIR'
+  | 'EDQUOT'
+  | 'EOTHER'
+
+/** A failed operation on the disk: which, on what, and why. */
+export class DiskError extends Error {
+  override readonly name = 'DiskError'
+  constructor(
+    readonly code: DiskErrorCode,
+    readonly operation: string,
+    readonly path: string,
+    detail: string,
+  ) {
+    super(`${operation} ${path}: ${detail}`)
+  }
+}
+
+/** Where notices go; shaped so that a pino logger fits. */
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export const SILENT: Logger = { info() {}, warn() {}, error() {} }
