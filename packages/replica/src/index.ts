@@ -1,1 +1,11 @@
-export {}
+/** Public face of @mq/replica: the partitions of one broker, their rules, and requests that wait. */
+export { type Acks, acknowledge, admit, effectiveMinInSyncReplicas, isAcks } from './acks.js'
+export { REPLICA_CONFIG, type ReplicaConfig, type ReplicaTopicConfig } from './config.js'
+export { highWatermarkOf } from './high-watermark.js'
+export { begin, type LeaderEffect, type LeaderEvent, type LeaderState, type LeaderTerms, step } from './leader.js'
+export { type EpochAtStart, leaderEpochAtStart } from './leader-epoch.js'
+export { Mailbox } from './mailbox.js'
+export { type AppendOptions, Partition, type PartitionConfig, type PartitionHooks, type ReadOptions } from './partition.js'
+export { type Leadership, type LeadershipListener, Partitions, type PartitionsOptions } from './partitions.js'
+export { type PartitionError, type ReadResult, type Refusal, refusal } from './ports.js'
+export { type Delayed, type GivenUp, Purgatory } from './purgatory.js'

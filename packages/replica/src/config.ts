@@ -1,0 +1,18 @@
+/** The configs of replication: how many replicas must hold a record, how followers fetch, how leaders are chosen. */
+import { atLeast, type ConfigValues, configs, type TopicConfigValues } from '@mq/protocol'
+
+export const REPLICA_CONFIG = configs({
+  'min.insync.replicas': {
+    type: 'int',
+    default: 1,
+    valid: atLeast(1),
+    importance: 'high',
+    update: 'cluster-wide',
+    topic: { name: 'min.insync.replicas', importance: 'medium' },
+    doc: 'How many in-sync replicas must hold a record before a producer with acks=all is answered; never more than there are replicas.',
+    effect: 'honoured',
+  },
+})
+
+export type ReplicaConfig = ConfigValues<typeof REPLICA_CONFIG>
+export type ReplicaTopicConfig = TopicConfigValues<typeof REPLICA_CONFIG>
