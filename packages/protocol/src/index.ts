@@ -2,9 +2,25 @@ export * from './config.js'
 
 // Records, compression and small functions.
 export { crc32, crc32c } from './crc.js'
+export { javaStringHash, murmur2, partitionForGroup, partitionForKey } from './functions/partition.js'
+export {
+  type ScramCredential,
+  type ScramMechanism,
+  scramCredential,
+  scramCredentialText,
+  scramSaltedPassword,
+} from './functions/scram.js'
+export { newUuid, uuidFromString, uuidToString, ZERO_UUID } from './functions/uuid.js'
 export { type Field, fixed, type Int64Field, type Layout, layout } from './layout.js'
 export { type ReadLimits, RecordBatch } from './records/batch.js'
 export { type AppendRecord, BatchBuilder, type BatchOptions } from './records/builder.js'
+export {
+  type ControlRecord,
+  type ControlType,
+  type EndTransactionMarker,
+  endTransactionMarker,
+  readControlRecord,
+} from './records/control.js'
 export { RecordCursor } from './records/cursor.js'
 export { RecordsError, type RecordsErrorName } from './records/errors.js'
 export { type BatchExtent, batchAt, iterateBatches } from './records/iterate.js'
@@ -21,3 +37,12 @@ export {
   type TimestampType,
 } from './records/layout.js'
 export { type Record, type RecordHeader, RecordView } from './records/record.js'
+export {
+  sizeOfUnsignedVarint,
+  sizeOfVarint,
+  sizeOfVarlong,
+  writeUnsignedVarint,
+  writeVarint,
+  writeVarlong,
+} from './records/varint.js'
+export { type BrokerId, formatTopicPartition, type LeaderEpoch, type TopicPartition } from './topic-partition.js'
