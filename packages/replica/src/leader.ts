@@ -39,8 +39,13 @@ export type LeaderEffect =
 export function begin(
   brokerId: number,
   terms: LeaderTerms,
-  log: { readonly logEndOffset: number; readonly highWatermark: number },
+  log: { readonly logEndOffset: number; readonly highWatermark: number; readonly latestLeaderEpoch: number },
 ): { state: LeaderState; effects: LeaderEffect[] } {
+  // After a clean stop the same epoch goes on, and it began where the cache says.
+  const note: LeaderEffect[] =
+    terms.leaderEpoch > log.latestLeaderEpoch
+      ? [{ kind: 'noteEpoch', leaderEpoch: terms.leaderEpoch, startOffset: log.logEndOffset }]
+      : []
   const state: LeaderState = {
     brokerId,
     leaderEpoch: terms.leaderEpoch,
@@ -50,10 +55,7 @@ export function begin(
     logEndOffsets: new Map([[brokerId, log.logEndOffset]]),
     highWatermark: log.highWatermark,
   }
-  return {
-    state,
-    effects: [{ kind: 'noteEpoch', leaderEpoch: terms.leaderEpoch, startOffset: log.logEndOffset }, ...moveHighWatermark(state)],
-  }
+  return { state, effects: [...note, ...moveHighWatermark(state)] }
 }
 
 const NOTHING: readonly LeaderEffect[] = []

@@ -119,8 +119,8 @@ export class Partitions {
   }
 
   #obtain(topicPartition: LogPartition, config: PartitionConfig): Partition {
-    let ofTopic = this.#byTopic.get(topicPartition.topic)
-    if (!ofTopic) this.#byTopic.set(topicPartition.topic, (ofTopic = new Map()))
+    const ofTopic = this.#byTopic.get(topicPartition.topic) ?? new Map<number, Partition>()
+    this.#byTopic.set(topicPartition.topic, ofTopic)
     let partition = ofTopic.get(topicPartition.partition)
     if (!partition) {
       partition = new Partition(topicPartition, this.brokerId, config, {

@@ -18,6 +18,8 @@ interface Waiting {
   readonly delayed: Delayed
   readonly keys: readonly object[]
   cancelTimer: () => void
+  /** Being asked at this moment: an answer may touch keys in turn, and must not be asked for twice. */
+  asked: boolean
   over: boolean
 }
 
@@ -51,7 +53,7 @@ export class Purgatory {
       delayed.giveUp('full')
       return NOTHING_TO_CANCEL
     }
-    const waiting: Waiting = { delayed, keys, cancelTimer: NOTHING_TO_CANCEL, over: false }
+    const waiting: Waiting = { delayed, keys, cancelTimer: NOTHING_TO_CANCEL, asked: false, over: false }
     this.#all.add(waiting)
     for (const key of keys) {
       const others = this.#byKey.get(key)
@@ -71,7 +73,13 @@ export class Purgatory {
     const waitingHere = this.#byKey.get(key)
     if (!waitingHere) return
     for (const waiting of [...waitingHere]) {
-      if (!waiting.over && waiting.delayed.tryComplete()) this.#remove(waiting)
+      if (waiting.over || waiting.asked) continue
+      waiting.asked = true
+      try {
+        if (waiting.delayed.tryComplete()) this.#remove(waiting)
+      } finally {
+        waiting.asked = false
+      }
     }
   }
 
