@@ -1,3 +1,34 @@
+// The public face of @mq/protocol, one section per room.
+
+// --- wire: primitives, frames, headers, failures
+export * from './wire/failures.js'
+export { FrameReader, FrameSizeError, FrameTooLarge } from './wire/frame.js'
+export {
+  decodeResponse,
+  encodeRequest,
+  encodeResponse,
+  type ReadRequestHeader,
+  type RequestFrame,
+  type ResponseFrame,
+  readRequestHeader,
+  requestHeaderVersion,
+  responseHeaderVersion,
+} from './wire/header.js'
+export type { Int64Reading } from './wire/primitives.js'
+export { Reader } from './wire/reader.js'
+export { Writer } from './wire/writer.js'
+
+// --- schema: the language of messages, and codecs
+export { type Codec, codecOf, decodeBody, decodeVersioned, encodeBody, encodeVersioned } from './schema/codec.js'
+export type { ArrayField, Field as SchemaField, Fields, PrimitiveField, StructField } from './schema/fields.js'
+export type { Body, Input, Message, UnknownTaggedField } from './schema/message.js'
+export type { Versions } from './schema/versions.js'
+
+// --- messages, and the tables of APIs and errors
+export * from './apis.js'
+export * from './messages/index.js'
+
+// --- configs
 export * from './config.js'
 
 // Records, compression and small functions.

@@ -1,0 +1,127 @@
+// Fetch: records of partitions, for consumers and followers, in sessions (KIP-227).
+
+import {
+  array,
+  int16,
+  int32,
+  int64,
+  int8,
+  nullableArray,
+  nullableRecords,
+  nullableString,
+  offset,
+  string,
+  struct,
+  uuid,
+} from '../schema/fields.js'
+import { type Body, message } from '../schema/message.js'
+
+export const FetchRequest = message(
+  'FetchRequest',
+  { key: 1, versions: '0-18', flexible: '12+' },
+  {
+    clusterId: nullableString('12+', { default: null, ignorable: true, tag: 0 }),
+    replicaId: int32('0-14', { default: -1 }),
+    replicaState: struct(
+      '15+',
+      {
+        replicaId: int32('15+', { default: -1 }),
+        replicaEpoch: int64('15+', { default: -1 }),
+      },
+      { tag: 1 },
+    ),
+    maxWaitMs: int32('0+'),
+    minBytes: int32('0+'),
+    maxBytes: int32('3+', { default: 0x7fffffff, ignorable: true }),
+    isolationLevel: int8('4+', { ignorable: true }),
+    sessionId: int32('7+', { ignorable: true }),
+    sessionEpoch: int32('7+', { default: -1, ignorable: true }),
+    topics: array('0+', {
+      topic: string('0-12', { ignorable: true }),
+      topicId: uuid('13+', { ignorable: true }),
+      partitions: array('0+', {
+        partition: int32('0+'),
+        currentLeaderEpoch: int32('9+', { default: -1, ignorable: true }),
+        fetchOffset: offset('0+'),
+        lastFetchedEpoch: int32('12+', { default: -1 }),
+        logStartOffset: offset('5+', { default: -1, ignorable: true }),
+        partitionMaxBytes: int32('0+'),
+        replicaDirectoryId: uuid('17+', { ignorable: true, tag: 0 }),
+        highWatermark: offset('18+', { default: 9223372036854775807n, ignorable: true, tag: 1 }),
+      }),
+    }),
+    forgottenTopicsData: array('7+', {
+      topic: string('7-12', { ignorable: true }),
+      topicId: uuid('13+', { ignorable: true }),
+      partitions: array('7+', 'int32'),
+    }),
+    rackId: string('11+', { ignorable: true }),
+  },
+)
+export type FetchRequest = Body<typeof FetchRequest>
+
+export const FetchResponse = message(
+  'FetchResponse',
+  { key: 1, versions: '0-18', flexible: '12+' },
+  {
+    throttleTimeMs: int32('1+', { ignorable: true }),
+    errorCode: int16('7+', { ignorable: true }),
+    sessionId: int32('7+'),
+    responses: array('0+', {
+      topic: string('0-12', { ignorable: true }),
+      topicId: uuid('13+', { ignorable: true }),
+      partitions: array('0+', {
+        partitionIndex: int32('0+'),
+        errorCode: int16('0+'),
+        highWatermark: offset('0+'),
+        lastStableOffset: offset('4+', { default: -1, ignorable: true }),
+        logStartOffset: offset('5+', { default: -1, ignorable: true }),
+        divergingEpoch: struct(
+          '12+',
+          {
+            epoch: int32('12+', { default: -1 }),
+            endOffset: offset('12+', { default: -1 }),
+          },
+          { tag: 0 },
+        ),
+        currentLeader: struct(
+          '12+',
+          {
+            leaderId: int32('12+', { default: -1 }),
+            leaderEpoch: int32('12+', { default: -1 }),
+          },
+          { tag: 1 },
+        ),
+        snapshotId: struct(
+          '12+',
+          {
+            endOffset: offset('0+', { default: -1 }),
+            epoch: int32('0+', { default: -1 }),
+          },
+          { tag: 2 },
+        ),
+        abortedTransactions: nullableArray(
+          '4+',
+          {
+            producerId: int64('4+'),
+            firstOffset: offset('4+'),
+          },
+          { ignorable: true },
+        ),
+        preferredReadReplica: int32('11+', { default: -1 }),
+        records: nullableRecords('0+'),
+      }),
+    }),
+    nodeEndpoints: array(
+      '16+',
+      {
+        nodeId: int32('16+', { mapKey: true }),
+        host: string('16+'),
+        port: int32('16+'),
+        rack: nullableString('16+', { default: null }),
+      },
+      { tag: 0 },
+    ),
+  },
+)
+export type FetchResponse = Body<typeof FetchResponse>

@@ -1,0 +1,44 @@
+// ListOffsets: an offset for a timestamp or for one of the special times (earliest, latest …).
+
+import { array, int16, int32, int8, offset, string, timestamp } from '../schema/fields.js'
+import { type Body, message } from '../schema/message.js'
+
+export const ListOffsetsRequest = message(
+  'ListOffsetsRequest',
+  { key: 2, versions: '0-11', flexible: '6+' },
+  {
+    replicaId: int32('0+'),
+    isolationLevel: int8('2+'),
+    topics: array('0+', {
+      name: string('0+'),
+      partitions: array('0+', {
+        partitionIndex: int32('0+'),
+        currentLeaderEpoch: int32('4+', { default: -1, ignorable: true }),
+        timestamp: timestamp('0+'),
+        maxNumOffsets: int32('0', { default: 1 }),
+      }),
+    }),
+    timeoutMs: int32('10+', { ignorable: true }),
+  },
+)
+export type ListOffsetsRequest = Body<typeof ListOffsetsRequest>
+
+export const ListOffsetsResponse = message(
+  'ListOffsetsResponse',
+  { key: 2, versions: '0-11', flexible: '6+' },
+  {
+    throttleTimeMs: int32('2+', { ignorable: true }),
+    topics: array('0+', {
+      name: string('0+'),
+      partitions: array('0+', {
+        partitionIndex: int32('0+'),
+        errorCode: int16('0+'),
+        oldStyleOffsets: array('0', 'int64'),
+        timestamp: timestamp('1+', { default: -1 }),
+        offset: offset('1+', { default: -1 }),
+        leaderEpoch: int32('4+', { default: -1 }),
+      }),
+    }),
+  },
+)
+export type ListOffsetsResponse = Body<typeof ListOffsetsResponse>

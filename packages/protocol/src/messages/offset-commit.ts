@@ -1,0 +1,45 @@
+// OffsetCommit: positions of a group.
+
+import { array, int16, int32, int64, nullableString, offset, string, timestamp, uuid } from '../schema/fields.js'
+import { type Body, message } from '../schema/message.js'
+
+export const OffsetCommitRequest = message(
+  'OffsetCommitRequest',
+  { key: 8, versions: '0-10', flexible: '8+' },
+  {
+    groupId: string('0+'),
+    generationIdOrMemberEpoch: int32('1+', { default: -1, ignorable: true }),
+    memberId: string('1+', { ignorable: true }),
+    groupInstanceId: nullableString('7+', { default: null }),
+    retentionTimeMs: int64('2-4', { default: -1, ignorable: true }),
+    topics: array('0+', {
+      name: string('0-9', { ignorable: true }),
+      topicId: uuid('10+', { ignorable: true }),
+      partitions: array('0+', {
+        partitionIndex: int32('0+'),
+        committedOffset: offset('0+'),
+        committedLeaderEpoch: int32('6+', { default: -1, ignorable: true }),
+        commitTimestamp: timestamp('1', { default: -1 }),
+        committedMetadata: nullableString('0+'),
+      }),
+    }),
+  },
+)
+export type OffsetCommitRequest = Body<typeof OffsetCommitRequest>
+
+export const OffsetCommitResponse = message(
+  'OffsetCommitResponse',
+  { key: 8, versions: '0-10', flexible: '8+' },
+  {
+    throttleTimeMs: int32('3+', { ignorable: true }),
+    topics: array('0+', {
+      name: string('0-9', { ignorable: true }),
+      topicId: uuid('10+', { ignorable: true }),
+      partitions: array('0+', {
+        partitionIndex: int32('0+'),
+        errorCode: int16('0+'),
+      }),
+    }),
+  },
+)
+export type OffsetCommitResponse = Body<typeof OffsetCommitResponse>

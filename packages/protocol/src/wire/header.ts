@@ -1,0 +1,118 @@
+// Whole frames: size, header, body. Which header goes with which version, and the exceptions to the rule, are known here alone.
+
+import { APIS, type Api, type ApiName, apiByKey, isFlexible, type RequestOf, type ResponseOf } from '../apis.js'
+import { RequestHeader, ResponseHeader } from '../messages/headers.js'
+import { codecOf } from '../schema/codec.js'
+import type { Body, Input } from '../schema/message.js'
+import { DecodeError, InvariantError } from './failures.js'
+import { Reader } from './reader.js'
+import { putInt32, Writer } from './writer.js'
+
+/** 1 with a client id, 2 with tagged fields. ControlledShutdown v0 is older than the client id. */
+export function requestHeaderVersion(api: Api, version: number): number {
+  if (api.key === APIS.ControlledShutdown.key && version === 0) return 0
+  return isFlexible(api.request, version) ? 2 : 1
+}
+
+/** ApiVersions never has tagged fields in its header, so that any client can read it (KIP-511). */
+export function responseHeaderVersion(api: Api, version: number): number {
+  if (api.key === APIS.ApiVersions.key) return 0
+  return isFlexible(api.response, version) ? 1 : 0
+}
+
+export interface RequestFrame<Name extends ApiName> {
+  readonly api: Name
+  readonly version: number
+  readonly correlationId: number
+  readonly clientId: string | null
+  readonly body: Input<RequestOf<Name>>
+}
+
+/** A whole frame as slices: size, header, body; record buffers are in it by reference. */
+export function encodeRequest<Name extends ApiName>(request: RequestFrame<Name>): Buffer[] {
+  const api: Api = APIS[request.api]
+  const headerVersion = requestHeaderVersion(api, request.version)
+  const writer = new Writer()
+  writer.int32(0)
+  codecOf(RequestHeader, headerVersion).write(writer, {
+    requestApiKey: api.key,
+    requestApiVersion: request.version,
+    correlationId: request.correlationId,
+    clientId: headerVersion === 0 ? undefined : request.clientId,
+  })
+  codecOf(api.request, request.version).write(writer, request.body as Input<Api['request']>)
+  return framed(writer)
+}
+
+export interface ReadRequestHeader {
+  readonly apiKey: number
+  readonly apiVersion: number
+  readonly correlationId: number
+  readonly clientId: string | null
+  /** Index in the frame where the body begins. */
+  readonly bodyAt: number
+}
+
+/**
+ * Reads the header of a request frame (without its size). A key that we do not know, or a version of ApiVersions that we do not
+ * know, still gives the first fields, so that the caller can answer; the client id is read where the header allows it.
+ */
+export function readRequestHeader(frame: Buffer): ReadRequestHeader {
+  const peek = new Reader(frame)
+  const apiKey = headerField(() => peek.int16(), 'requestApiKey')
+  const apiVersion = headerField(() => peek.int16(), 'requestApiVersion')
+  const api = apiByKey(apiKey)
+  const headerVersion = api === undefined ? 1 : requestHeaderVersion(api, apiVersion)
+  const reader = new Reader(frame)
+  const header = codecOf(RequestHeader, headerVersion).read(reader)
+  const { correlationId, clientId } = header
+  return { apiKey, apiVersion, correlationId, clientId: headerVersion === 0 ? null : clientId, bodyAt: reader.at }
+}
+
+function headerField(read: () => number, field: string): number {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw new DecodeError(error.reason, error.position, field, RequestHeader.name, 0)
+  }
+}
+
+export interface ResponseFrame<Name extends ApiName> {
+  readonly api: Name
+  readonly version: number
+  readonly correlationId: number
+  readonly body: Input<ResponseOf<Name>>
+}
+
+/** A whole frame as slices: size, header, body; record buffers are in it by reference. */
+export function encodeResponse<Name extends ApiName>(response: ResponseFrame<Name>): Buffer[] {
+  const api: Api = APIS[response.api]
+  const writer = new Writer()
+  writer.int32(0)
+  codecOf(ResponseHeader, responseHeaderVersion(api, response.version)).write(writer, { correlationId: response.correlationId })
+  codecOf(api.response, response.version).write(writer, response.body as Input<Api['response']>)
+  return framed(writer)
+}
+
+/** Reads a response frame (without its size) of a known API and version. */
+export function decodeResponse<Name extends ApiName>(response: {
+  readonly api: Name
+  readonly version: number
+  readonly frame: Buffer
+}): { correlationId: number; body: Body<ResponseOf<Name>> } {
+  const api: Api = APIS[response.api]
+  const reader = new Reader(response.frame)
+  const { correlationId } = codecOf(ResponseHeader, responseHeaderVersion(api, response.version)).read(reader)
+  const body = codecOf(api.response, response.version).read(reader) as Body<ResponseOf<Name>>
+  return { correlationId, body }
+}
+
+function framed(writer: Writer): Buffer[] {
+  const size = writer.size - 4
+  const slices = writer.slices()
+  const head = slices[0]
+  if (head === undefined || head.length < 4) throw new InvariantError('a frame begins with its size')
+  putInt32(head, 0, size)
+  return slices
+}
