@@ -2,6 +2,7 @@
  * A read-only view of one record batch (magic 2) where it lies. Made only over a whole batch with sound lengths;
  * nothing is copied, and records become objects one by one as they are asked for.
  */
+import { decompress } from '../compression/index.js'
 import { crc32c } from '../crc.js'
 import { RecordCursor } from './cursor.js'
 import { corrupt } from './errors.js'
@@ -19,7 +20,6 @@ import {
   TRANSACTIONAL_FLAG,
 } from './layout.js'
 import { RecordView } from './record.js'
-import { recordsOf } from './records-of.js'
 
 export interface ReadLimits {
   /** Most bytes that the records may take when decompressed; default 64 MiB. */
@@ -142,7 +142,7 @@ export class RecordBatch {
     const end = this.at + this.sizeInBytes
     if (this.codec === 0) return new RecordCursor(this.bytes, start, end, this.recordCount)
     if (this.recordCount < 0) return new RecordCursor(this.bytes, start, end, this.recordCount) // throws before any work is done
-    const records = recordsOf(this.codec, this.bytes.subarray(start, end), limits)
+    const records = decompress(this.codec, this.bytes.subarray(start, end), limits)
     return new RecordCursor(records, 0, records.length, this.recordCount)
   }
 

@@ -2,6 +2,7 @@
  * Writes records into one batch of magic 2, straight into the bytes that are sent or stored.
  * The header's room is left in front and filled in by build().
  */
+import { CODECS, type CodecName, compress } from '../compression/index.js'
 import { crc32c } from '../crc.js'
 import {
   CONTROL_FLAG,
@@ -20,6 +21,10 @@ import {
 import { sizeOfVarint, sizeOfVarlong, writeVarint, writeVarlong } from './varint.js'
 
 export interface BatchOptions {
+  /** Default none. */
+  readonly codec?: CodecName
+  /** Of the codec; default is the codec's own. */
+  readonly level?: number
   readonly timestampType?: TimestampType
   /** With LogAppendTime: the time of all records, written as the batch's largest timestamp. */
   readonly logAppendTime?: number
@@ -127,8 +132,14 @@ export class BatchBuilder {
     if (this.built) throw new TypeError('the batch is built')
     if (this.count === 0) throw new RangeError('a batch needs a record')
     this.built = true
-    const bytes = this.bytes.subarray(0, this.end)
-    this.writeHeader(bytes, 0)
+    const codec = this.options.codec ?? 'none'
+    let bytes = this.bytes.subarray(0, this.end)
+    if (codec !== 'none') {
+      const records = compress(codec, bytes.subarray(RECORD_BATCH.size), this.options.level)
+      bytes = Buffer.allocUnsafe(RECORD_BATCH.size + records.length)
+      records.copy(bytes, RECORD_BATCH.size)
+    }
+    this.writeHeader(bytes, CODECS[codec].id)
     return bytes
   }
 

@@ -1,0 +1,98 @@
+/**
+ * zstd by the library itself, compiled to WebAssembly (@bokuweb/zstd-wasm), where Node has none.
+ * Called without the package's own loader, which is asynchronous and whose memory never shrinks: an instance whose memory
+ * has grown is dropped after the call. (fzstd, in plain JavaScript, was tried: it does not check the size of a block's output,
+ * so that a block of 20 bytes can keep it busy for seconds.)
+ */
+import { damaged, overLimit } from './errors.js'
+import { loadWasm, type WasmMemory, WasmStopped } from './node-environment.js'
+
+/** Names of the exports in version 0.0.27, which are shortened by its build. */
+interface ZstdExports {
+  readonly f: WasmMemory
+  /** Constructors. */
+  g(): void
+  /** ZSTD_isError. */
+  h(code: number): number
+  /** ZSTD_compressBound. */
+  i(size: number): number
+  /** ZSTD_compress(to, capacity, from, size, level). */
+  m(to: number, capacity: number, from: number, size: number, level: number): number
+  /** ZSTD_decompress(to, capacity, from, size). */
+  r(to: number, capacity: number, from: number, size: number): number
+  /** malloc; 0 where there is no memory. */
+  s(size: number): number
+  t(pointer: number): void
+}
+
+const PAGE_BYTES = 64 * 1024
+/** An instance with more memory than this is not kept for the next call. */
+const KEPT_BYTES = 8 * 1024 * 1024
+/** ZSTD_error_dstSize_tooSmall. */
+const OUTPUT_TOO_SMALL = 70
+
+let create: ReturnType<typeof loadWasm<ZstdExports>> | undefined
+let kept: ZstdExports | undefined
+
+function instance(): ZstdExports {
+  if (kept !== undefined) return kept
+  create ??= loadWasm<ZstdExports>('@bokuweb/zstd-wasm', 'zstd.wasm')
+  const stop = (): never => {
+    throw new WasmStopped('zstd stopped')
+  }
+  const grow = (requestedBytes = 0): number => {
+    const missing = (requestedBytes >>> 0) - exports.f.buffer.byteLength
+    try {
+      exports.f.grow(Math.ceil(missing / PAGE_BYTES))
+      return 1
+    } catch {
+      return 0
+    }
+  }
+  const imports = { a: { a: stop, b: () => undefined, c: stop, d: () => 0, e: grow } }
+  const exports = create(imports)
+  exports.g()
+  kept = exports
+  return exports
+}
+
+function run(bytes: Buffer, capacity: number, work: (zstd: ZstdExports, to: number, from: number) => number): Buffer {
+  const zstd = instance()
+  // If the library stops in the middle, its memory is in an unknown state: the instance is not used again.
+  kept = undefined
+  const from = zstd.s(bytes.length || 1)
+  const to = zstd.s(capacity || 1)
+  if (from === 0 || to === 0) throw damaged('zstd', `no memory for ${capacity} bytes`)
+  new Uint8Array(zstd.f.buffer).set(bytes, from)
+  const size = work(zstd, to, from)
+  const out = Buffer.from(new Uint8Array(zstd.f.buffer, to, size))
+  zstd.t(to)
+  zstd.t(from)
+  if (zstd.f.buffer.byteLength <= KEPT_BYTES) kept = zstd
+  return out
+}
+
+export function zstdCompressWasm(bytes: Buffer, level: number): Buffer {
+  const capacity = instance().i(bytes.length)
+  return run(bytes, capacity, (zstd, to, from) => {
+    const size = zstd.m(to, capacity, from, bytes.length, level)
+    if (zstd.h(size)) throw new RangeError(`zstd: compressing failed with ${-(size | 0)}`)
+    return size
+  })
+}
+
+/** @param bound what the frames can give at most */
+export function zstdDecompressWasm(bytes: Buffer, bound: number, maxOutputBytes: number): Buffer {
+  const capacity = Math.min(bound, maxOutputBytes)
+  try {
+    return run(bytes, capacity, (zstd, to, from) => {
+      const size = zstd.r(to, capacity, from, bytes.length)
+      if (!zstd.h(size)) return size
+      const error = -(size | 0)
+      throw error === OUTPUT_TOO_SMALL && capacity < bound ? overLimit('zstd', maxOutputBytes) : damaged('zstd', `error ${error}`)
+    })
+  } catch (error) {
+    if (error instanceof WasmStopped) throw damaged('zstd', error.message)
+    throw error
+  }
+}
