@@ -17,8 +17,10 @@ export interface Random {
   bytes(count: number): Buffer
 }
 
-/** Runs `work` after the current turn: what one turn gathered for a socket goes out in one write. */
-export type Turn = (work: () => void) => void
+/** Runs a piece of work after what runs now has ended: what one turn gathered goes out in one write. */
+export interface Turn {
+  afterThisTurn(run: () => void): void
+}
 
 /** The few lines of pino that the broker uses. Fields first, then the sentence. */
 export interface Logger {

@@ -1,0 +1,134 @@
+/**
+ * From a frame to its answer: header, the handler of that API and version, decode, serve, encode. What 3.9.1 answers by closing the
+ * connection (unknown key or version, bytes that do not decode) is closed here; an exception of a handler is logged and answered.
+ */
+import { apiByKey, DecodeError, decodeBody, encodeResponse, errorCode, InvariantError, readRequestHeader } from '@mq/protocol'
+import { CLOSE_CONNECTION, type Handler, NO_RESPONSE } from '../handlers/handler.js'
+import type { Logger } from '../ports.js'
+import type { BrokerServices, RequestContext } from '../services.js'
+import type { Connection, Reply } from './connection.js'
+
+export interface RequestRouterOptions {
+  readonly handlers: readonly Handler[]
+  /** Undefined while the broker starts or stops: connections are closed. */
+  readonly services: () => BrokerServices | undefined
+  readonly log: Logger
+  /** A broken invariant: the broker closes itself with this reason. */
+  readonly onFatal: (error: Error) => void
+}
+
+const API_VERSIONS_KEY = 18
+
+export class RequestRouter {
+  readonly #handlers = new Map<number, { handler: Handler; api: NonNullable<ReturnType<typeof apiByKey>> }>()
+  readonly #options: RequestRouterOptions
+
+  constructor(options: RequestRouterOptions) {
+    this.#options = options
+    const byName = new Map(options.handlers.map((handler) => [handler.api, handler]))
+    for (let key = 0; key < 128 && byName.size > 0; key++) {
+      const api = apiByKey(key)
+      const handler = api && byName.get(api.name)
+      if (api === undefined || handler === undefined) continue
+      this.#handlers.set(key, { handler, api })
+      byName.delete(api.name)
+    }
+    const unknown = byName.keys().next().value
+    if (unknown !== undefined) throw new InvariantError(`a handler for ${unknown}, which is no API`)
+  }
+
+  serve(frame: Buffer, connection: Connection): Reply | Promise<Reply> {
+    const services = this.#options.services()
+    if (services === undefined) return { close: 'the broker is not running' }
+    let name = 'a request'
+    try {
+      if (frame.length < 8) return { close: 'a frame too short for a request header' }
+      const apiKey = frame.readInt16BE(0)
+      const apiVersion = frame.readInt16BE(2)
+      const route = this.#handlers.get(apiKey)
+      if (route === undefined) return this.#closed(connection, `unknown or unserved API key ${apiKey}`)
+      const { handler, api } = route
+      name = handler.api
+      if (apiVersion < handler.minVersion || apiVersion > handler.maxVersion) {
+        if (apiKey === API_VERSIONS_KEY) return unsupportedApiVersions(frame, handler)
+        return this.#closed(connection, `${name} version ${apiVersion} is not served`)
+      }
+      const header = readRequestHeader(frame)
+      const request = decodeBody(api.request, apiVersion, frame.subarray(header.bodyAt))
+      const context: RequestContext = {
+        apiVersion,
+        correlationId: header.correlationId,
+        clientId: header.clientId,
+        listenerName: connection.listenerName,
+        clientAddress: connection.clientAddress,
+        connectionId: connection.id,
+        onGone: (gone) => connection.onGone(gone),
+        broker: services,
+      }
+      const answer = handler.serve(request, context)
+      if (!(answer instanceof Promise)) return this.#encode(handler, context, answer)
+      return answer.then(
+        (later) => this.#encodeSafely(handler, context, later),
+        (error: unknown) => this.#failed(handler, context, error),
+      )
+    } catch (error) {
+      if (error instanceof DecodeError) return this.#closed(connection, `${name}: ${error.message}`)
+      this.#report(name, connection.id, error)
+      return { close: `${name} failed` }
+    }
+  }
+
+  #encode(handler: Handler, context: RequestContext, answer: unknown): Reply {
+    if (answer === NO_RESPONSE) return 'none'
+    if (answer === CLOSE_CONNECTION) return { close: `${handler.api} asked to close` }
+    return encodeResponse({
+      api: handler.api,
+      version: context.apiVersion,
+      correlationId: context.correlationId,
+      body: answer,
+    } as Parameters<typeof encodeResponse>[0])
+  }
+
+  #encodeSafely(handler: Handler, context: RequestContext, answer: unknown): Reply {
+    try {
+      return this.#encode(handler, context, answer)
+    } catch (error) {
+      return this.#failed(handler, context, error)
+    }
+  }
+
+  /** A bug in a handler: UNKNOWN_SERVER_ERROR where the answer has a place for it, else the connection closes; never silence. */
+  #failed(handler: Handler, context: RequestContext, error: unknown): Reply {
+    this.#report(handler.api, context.connectionId, error)
+    if (handler.api === 'Produce') return { close: 'Produce failed' }
+    try {
+      return this.#encode(handler, context, { errorCode: errorCode('UNKNOWN_SERVER_ERROR') })
+    } catch {
+      return { close: `${handler.api} failed` }
+    }
+  }
+
+  #report(api: string, connection: string, error: unknown): void {
+    const reason = error instanceof Error ? error : new Error(String(error))
+    this.#options.log.error({ api, connection, err: reason }, `${api} failed: ${reason.message}`)
+    if (reason instanceof InvariantError) this.#options.onFatal(reason)
+  }
+
+  #closed(connection: Connection, reason: string): Reply {
+    this.#options.log.debug({ connection: connection.id, client: connection.clientAddress }, `closing: ${reason}`)
+    return { close: reason }
+  }
+}
+
+/** KIP-511: a version that we do not know is answered in version 0, so that the client learns which ones we do. */
+function unsupportedApiVersions(frame: Buffer, handler: Handler): Reply {
+  return encodeResponse({
+    api: 'ApiVersions',
+    version: 0,
+    correlationId: frame.readInt32BE(4),
+    body: {
+      errorCode: errorCode('UNSUPPORTED_VERSION'),
+      apiKeys: [{ apiKey: API_VERSIONS_KEY, minVersion: handler.minVersion, maxVersion: handler.maxVersion }],
+    },
+  })
+}

@@ -1,0 +1,187 @@
+/**
+ * The listeners: accepts connections within the limits, closes idle ones, and stops in order. A process that is out of file descriptors
+ * loses the connections that it cannot accept and nothing else.
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Endpoint } from '../listeners.js'
+import type { Clock, Logger, Timers, Turn } from '../ports.js'
+import { Connection, type Reply } from './connection.js'
+
+export interface ConnectionLimits {
+  readonly 'connections.max.idle.ms': number
+  readonly 'max.connections': number
+  readonly 'max.connections.per.ip': number
+  readonly 'max.connections.per.ip.overrides': ReadonlyMap<string, number>
+  readonly 'max.connection.creation.rate': number
+  readonly 'socket.request.max.bytes': number
+  readonly 'socket.listen.backlog.size': number
+}
+
+export interface SocketServerOptions {
+  readonly limits: ConnectionLimits
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly turn: Turn
+  readonly log: Logger
+  serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
+}
+
+/** Where a listener really listens. */
+export interface Bound extends Endpoint {
+  readonly address: string
+}
+
+/** Why a listener could not open: what the line to the user needs. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+  constructor(
+    readonly endpoint: Endpoint,
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail)
+  }
+}
+
+const ACCEPT_ERROR_LOG_MS = 10_000
+
+export class SocketServer {
+  readonly #servers: Server[] = []
+  readonly #connections = new Map<string, Connection>()
+  readonly #perAddress = new Map<string, number>()
+  readonly #options: SocketServerOptions
+  #count = 0
+  #nextConnection = 0
+  #mayAcceptAt = 0
+  #acceptErrorLoggedAt = Number.NEGATIVE_INFINITY
+  #stopSweep: (() => void) | undefined
+  #closing = false
+  #whenEmpty: (() => void) | undefined
+
+  constructor(options: SocketServerOptions) {
+    this.#options = options
+    this.#mayAcceptAt = options.clock.monotonic()
+  }
+
+  /** Opens one listener. Rejects with a ListenError; listeners that are open stay open until `close`. */
+  async listen(endpoint: Endpoint): Promise<Bound> {
+    const { limits, log } = this.#options
+    const server = createServer({ pauseOnConnect: false, allowHalfOpen: false }, (socket) => this.#accepted(socket, endpoint.name))
+    const bound = await new Promise<Bound>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(endpoint, error.code ?? '', error.message)))
+      const host = endpoint.host === '' ? undefined : endpoint.host
+      server.listen({ host, port: endpoint.port, backlog: limits['socket.listen.backlog.size'] }, () => {
+        const address = server.address()
+        if (address === null || typeof address === 'string') reject(new ListenError(endpoint, '', 'no address'))
+        else resolve({ ...endpoint, port: address.port, address: address.address })
+      })
+    })
+    server.removeAllListeners('error')
+    server.on('error', (error: NodeJS.ErrnoException) => this.#acceptFailed(error, endpoint))
+    this.#servers.push(server)
+    this.#sweepLater()
+    log.debug({ listener: bound.name, address: bound.address, port: bound.port }, 'listening')
+    return bound
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size
+  }
+
+  /** Stops accepting; requests in flight may end until `withinMs` have passed, then their connections are closed. */
+  async close(withinMs: number): Promise<void> {
+    this.#closing = true
+    this.#stopSweep?.()
+    const closed = this.#servers.splice(0).map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    for (const connection of this.#connections.values()) {
+      if (connection.isIdle) connection.closeWhenSent('the broker stops')
+    }
+    if (this.#connections.size > 0) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#options.timers.after(withinMs, () => {
+          for (const connection of this.#connections.values()) connection.close('the broker stops')
+          resolve()
+        })
+        this.#whenEmpty = () => {
+          cancel()
+          resolve()
+        }
+      })
+    }
+    await Promise.all(closed)
+  }
+
+  /** Closes every connection and listener at once. */
+  destroy(): void {
+    this.#closing = true
+    this.#stopSweep?.()
+    for (const server of this.#servers.splice(0)) server.close()
+    for (const connection of this.#connections.values()) connection.close('the broker stops')
+  }
+
+  #accepted(socket: Socket, listenerName: string): void {
+    const { limits, clock, timers, turn } = this.#options
+    const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
+    const ofAddress = (this.#perAddress.get(address) ?? 0) + 1
+    const mostOfAddress = limits['max.connections.per.ip.overrides'].get(address) ?? limits['max.connections.per.ip']
+    if (this.#closing || this.#count >= limits['max.connections'] || ofAddress > mostOfAddress) {
+      socket.destroy()
+      return
+    }
+    this.#count++
+    this.#perAddress.set(address, ofAddress)
+    const id = `${socket.localAddress}:${socket.localPort}-${address}:${socket.remotePort}-${this.#nextConnection++}`
+    const owner = {
+      serve: (frame: Buffer, connection: Connection) => this.#options.serve(frame, connection),
+      gone: (connection: Connection, reason: string) => this.#gone(connection, reason),
+      afterThisTurn: (run: () => void) => turn.afterThisTurn(run),
+      now: () => clock.monotonic(),
+    }
+    const connection = new Connection(id, listenerName, address, socket, owner, limits['socket.request.max.bytes'])
+    this.#connections.set(id, connection)
+    const waitMs = this.#creationDelay(clock.monotonic())
+    if (waitMs <= 0) connection.start()
+    else connection.onGone(timers.after(waitMs, () => connection.start()))
+  }
+
+  /** Connections above `max.connection.creation.rate` are read from only when their turn has come. */
+  #creationDelay(now: number): number {
+    const rate = this.#options.limits['max.connection.creation.rate']
+    if (rate >= 2 ** 31 - 1) return 0
+    // One second's worth may come at once.
+    const at = Math.max(now - 1000, this.#mayAcceptAt)
+    this.#mayAcceptAt = at + 1000 / Math.max(rate, 0.001)
+    return this.#mayAcceptAt - now
+  }
+
+  #gone(connection: Connection, reason: string): void {
+    if (!this.#connections.delete(connection.id)) return
+    this.#count--
+    const left = (this.#perAddress.get(connection.clientAddress) ?? 1) - 1
+    if (left > 0) this.#perAddress.set(connection.clientAddress, left)
+    else this.#perAddress.delete(connection.clientAddress)
+    this.#options.log.debug({ connection: connection.id, reason }, 'connection closed')
+    if (this.#connections.size === 0) this.#whenEmpty?.()
+  }
+
+  #acceptFailed(error: NodeJS.ErrnoException, endpoint: Endpoint): void {
+    const now = this.#options.clock.monotonic()
+    if (now - this.#acceptErrorLoggedAt < ACCEPT_ERROR_LOG_MS) return
+    this.#acceptErrorLoggedAt = now
+    this.#options.log.error({ listener: endpoint.name, code: error.code }, `cannot accept connections: ${error.message}`)
+  }
+
+  /** Looks for idle connections a few times in the idle limit, and no more often than needed. */
+  #sweepLater(): void {
+    const limit = this.#options.limits['connections.max.idle.ms']
+    if (limit < 0 || this.#stopSweep !== undefined) return
+    this.#stopSweep = this.#options.timers.after(Math.min(Math.max(limit / 8, 50), 30_000), () => {
+      this.#stopSweep = undefined
+      const idleSince = this.#options.clock.monotonic() - limit
+      for (const connection of this.#connections.values()) {
+        if (connection.isIdle && connection.lastActiveAt <= idleSince) connection.close('idle for too long')
+      }
+      if (!this.#closing) this.#sweepLater()
+    })
+  }
+}

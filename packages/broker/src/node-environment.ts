@@ -1,0 +1,32 @@
+/** The real clock, timers and random numbers. Everything else in the broker gets them passed in. */
+import { randomFillSync } from 'node:crypto'
+import type { Clock, Environment, Random, Timers } from './ports.js'
+
+/** Longest delay that setTimeout takes; a longer one is waited for in parts. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+export const nodeClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+}
+
+export const nodeTimers: Timers = {
+  after(ms, fire) {
+    let timeout: NodeJS.Timeout
+    const wait = (left: number) => {
+      const part = Math.min(left, LONGEST_TIMEOUT_MS)
+      timeout = setTimeout(() => (left > part ? wait(left - part) : fire()), Math.max(0, part))
+    }
+    wait(Number.isNaN(ms) ? 0 : ms)
+    return () => clearTimeout(timeout)
+  },
+}
+
+export const nodeRandom: Random = {
+  next: () => Math.random(),
+  bytes: (count) => randomFillSync(Buffer.allocUnsafe(count)),
+}
+
+export function nodeEnvironment(): Environment {
+  return { clock: nodeClock, timers: nodeTimers, random: nodeRandom, turn: { afterThisTurn: (run) => void setImmediate(run) } }
+}
