@@ -40,7 +40,7 @@ export const NETWORK_CONFIG = configs({
     default: null,
     importance: 'high',
     update: 'read-only',
-    doc: "A listener of its own for the controller's requests. Not in this version.",
+    doc: 'A listener of its own for the controller\'s requests. Not in this version.',
     effect: 'refused',
   },
   'early.start.listeners': {
@@ -81,7 +81,7 @@ export const NETWORK_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'cluster-wide',
-    doc: "How many new connections per second are accepted; the rest waits in the kernel's queue.",
+    doc: 'How many new connections per second are accepted; the rest waits its turn.',
     effect: 'honoured',
   },
   'max.connections': {
@@ -201,7 +201,7 @@ export const NETWORK_CONFIG = configs({
     default: 102400,
     importance: 'high',
     update: 'read-only',
-    doc: "Size of the kernel's receive buffer. Without effect: Node leaves it to the system.",
+    doc: 'Size of the kernel\'s receive buffer. Without effect: Node leaves it to the system.',
     effect: 'accepted',
   },
   'socket.request.max.bytes': {
@@ -218,7 +218,7 @@ export const NETWORK_CONFIG = configs({
     default: 102400,
     importance: 'high',
     update: 'read-only',
-    doc: "Size of the kernel's send buffer. Without effect: Node leaves it to the system.",
+    doc: 'Size of the kernel\'s send buffer. Without effect: Node leaves it to the system.',
     effect: 'accepted',
   },
 })
