@@ -1,13 +1,23 @@
 /** What a handler may use of the broker that it runs in. Each room adds its line here; broker.ts fills them in. */
-import type { Clock, Logger, Random, Timers } from './ports.js'
+import type { ReadConfig } from './config/read.js'
+import type { BrokerConfig } from './config/tables.js'
+import type { Controller } from './controller/api.js'
+import type { Clock, Logger, Random, Timers, Turn } from './ports.js'
 
 export interface BrokerServices {
   readonly brokerId: number
   readonly clusterId: string
+  /** Values by their documented names. */
+  readonly config: BrokerConfig
+  /** The same with what was written where: for DescribeConfigs. */
+  readonly settings: ReadConfig
   readonly clock: Clock
   readonly timers: Timers
+  readonly turn: Turn
   readonly random: Random
   readonly log: Logger
+  /** The cluster's metadata, `controller.image()`, and what changes it. */
+  readonly controller: Controller
 }
 
 /** One request's surroundings. */

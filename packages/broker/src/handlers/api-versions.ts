@@ -15,7 +15,7 @@ export function apiVersions(handlers: () => readonly Handler[]): Handler {
     keys ??= handlers()
       .map(({ api, minVersion, maxVersion }) => ({ apiKey: APIS[api as keyof typeof APIS].key, minVersion, maxVersion }))
       .sort((a, b) => a.apiKey - b.apiKey)
-    // A ZooKeeper-mode broker without finalized features says epoch 0 (see the features of its answer in conformance/messages/live).
-    return { apiKeys: keys }
+    // A ZooKeeper-mode broker has no features, and says epoch 0 of them.
+    return { apiKeys: keys, finalizedFeaturesEpoch: 0 }
   })
 }

@@ -1,4 +1,5 @@
 /** How one API is served: a name, the versions that are whole, and a function from the decoded request to the response body. */
+import type { ApiName, Body, Input, RequestOf, ResponseOf } from '@mq/protocol'
 import type { RequestContext } from '../services.js'
 
 /** The request wants no answer (Produce with acks=0 that went well). */
@@ -11,7 +12,7 @@ export type Serve<Request, Response> = (request: Request, context: RequestContex
 
 export interface Handler {
   /** Kafka's name of the API, `Produce`. */
-  readonly api: string
+  readonly api: ApiName
   /** Lowest and highest version served, both whole; ApiVersions is answered from them. */
   readonly minVersion: number
   readonly maxVersion: number
@@ -19,7 +20,11 @@ export interface Handler {
 }
 
 /** Declares a handler. Versions in Kafka's notation: `'0-11'` or `'0'`. An exception means a bug: it is logged and answered. */
-export function handler<Request, Response>(api: string, { versions }: { versions: string }, serve: Serve<Request, Response>): Handler {
+export function handler<Name extends ApiName>(
+  api: Name,
+  { versions }: { versions: string },
+  serve: Serve<Body<RequestOf<Name>>, Input<ResponseOf<Name>>>,
+): Handler {
   const [min = '0', max = min] = versions.split('-')
   return { api, minVersion: Number(min), maxVersion: Number(max), serve: serve as Serve<unknown, unknown> }
 }

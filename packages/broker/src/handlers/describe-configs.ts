@@ -1,0 +1,62 @@
+/** DescribeConfigs v0-4. v1 sources and synonyms (KIP-226), v3 types and documentation (KIP-569), v4 flexible. */
+import { type ErrorName, errorCode } from '@mq/protocol'
+import { type DescribedConfig, type DescribeOptions, describeBroker, describeTopic } from '../config/describe.js'
+import { topicNameProblem } from '../controller/topic-name.js'
+import type { BrokerServices } from '../services.js'
+import { handler } from './handler.js'
+
+/** ConfigResource.Type of the protocol. */
+export const RESOURCE = { topic: 2, broker: 4, brokerLogger: 8, clientMetrics: 16 } as const
+
+interface Failure {
+  readonly error: ErrorName
+  readonly message: string | null
+}
+
+export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, (request, { broker }) => {
+  const known: readonly number[] = Object.values(RESOURCE)
+  const strange = request.resources.find(({ resourceType }) => !known.includes(resourceType))
+  return {
+    results: request.resources.map(({ resourceType, resourceName, configurationKeys }) => {
+      const options = { ...request, keys: configurationKeys }
+      const answer = strange
+        ? invalidRequest(`Unexpected resource type ${strange.resourceType} for resource ${strange.resourceName}`)
+        : describe(resourceType, resourceName, options, broker)
+      if (!('error' in answer)) return { resourceType, resourceName, errorMessage: null, configs: answer }
+      return { resourceType, resourceName, errorCode: errorCode(answer.error), errorMessage: answer.message, configs: [] }
+    }),
+  }
+})
+
+const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message })
+
+function describe(type: number, name: string, options: DescribeOptions, broker: BrokerServices): DescribedConfig[] | Failure {
+  switch (type) {
+    case RESOURCE.topic: {
+      const problem = topicNameProblem(name)
+      if (problem !== null) return { error: 'INVALID_TOPIC_EXCEPTION', message: problem }
+      const topic = broker.controller.image().topic(name)
+      if (topic === undefined) return { error: 'UNKNOWN_TOPIC_OR_PARTITION', message: null }
+      return describeTopic(topic.configs, broker.settings, options)
+    }
+    case RESOURCE.broker: {
+      // The empty name stands for the defaults of the whole cluster, of which none can be set yet.
+      if (name === '') return []
+      const problem = brokerIdProblem(name, broker.brokerId, 'or empty string, ')
+      return problem ?? describeBroker(broker.settings, options)
+    }
+    case RESOURCE.brokerLogger: {
+      if (name === '') return invalidRequest('Broker id must not be empty')
+      // Levels of single loggers are a matter of the Java broker; ours has one level for all, set by a flag.
+      return brokerIdProblem(name, broker.brokerId, '') ?? []
+    }
+    default:
+      return name === '' ? invalidRequest('Client metrics subscription name must not be empty') : []
+  }
+}
+
+function brokerIdProblem(name: string, brokerId: number, alternative: string): Failure | null {
+  if (!/^[+-]?\d{1,10}$/.test(name)) return invalidRequest(`Broker id must be an integer, but it is: ${name}`)
+  if (Number(name) === brokerId) return null
+  return invalidRequest(`Unexpected broker id, expected ${brokerId} ${alternative}but received ${name}`)
+}
