@@ -96,7 +96,9 @@ function readProtocolMap(text: string): Map<string, string> | ListenerProblem {
     if (pair === '') continue
     const [name = '', protocol = '', more] = pair.split(':').map((part) => part.trim().toUpperCase())
     if (name === '' || more !== undefined || !['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'].includes(protocol)) {
-      return invalid(`listener.security.protocol.map: ${pair} is not NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL`)
+      return invalid(
+        `listener.security.protocol.map: ${pair} is not NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL`,
+      )
     }
     map.set(name, protocol)
   }

@@ -1,5 +1,5 @@
 /** Rows of the config table: compaction, compression by the broker and remote storage, as far as topics inherit them; none has an effect yet. */
-import { atLeast, between, betweenOr, oneOf, configs } from '@mq/protocol'
+import { atLeast, between, betweenOr, configs, oneOf } from '@mq/protocol'
 
 export const COMPACTION_CONFIG = configs({
   'compression.gzip.level': {
@@ -56,7 +56,7 @@ export const COMPACTION_CONFIG = configs({
     default: 134217728,
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'Memory of the cleaner\'s map of keys. Without effect: compaction is not in this version.',
+    doc: "Memory of the cleaner's map of keys. Without effect: compaction is not in this version.",
     effect: 'accepted',
   },
   'log.cleaner.delete.retention.ms': {
@@ -82,7 +82,7 @@ export const COMPACTION_CONFIG = configs({
     default: 0.9,
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'How full the cleaner\'s map may get. Without effect: compaction is not in this version.',
+    doc: "How full the cleaner's map may get. Without effect: compaction is not in this version.",
     effect: 'accepted',
   },
   'log.cleaner.io.buffer.size': {
@@ -91,7 +91,7 @@ export const COMPACTION_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'Memory of the cleaner\'s read and write buffers. Without effect: compaction is not in this version.',
+    doc: "Memory of the cleaner's read and write buffers. Without effect: compaction is not in this version.",
     effect: 'accepted',
   },
   'log.cleaner.io.max.bytes.per.second': {
@@ -182,7 +182,7 @@ export const COMPACTION_CONFIG = configs({
     default: false,
     importance: 'medium',
     update: 'topic',
-    doc: 'Whether this topic\'s segments stop going to remote storage. Without effect: there is no remote storage.',
+    doc: "Whether this topic's segments stop going to remote storage. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
   'remote.log.delete.on.disable': {
@@ -190,7 +190,7 @@ export const COMPACTION_CONFIG = configs({
     default: false,
     importance: 'medium',
     update: 'topic',
-    doc: 'Whether this topic\'s remote segments go when remote storage is switched off. Without effect: there is no remote storage.',
+    doc: "Whether this topic's remote segments go when remote storage is switched off. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
   'remote.storage.enable': {
@@ -198,7 +198,7 @@ export const COMPACTION_CONFIG = configs({
     default: false,
     importance: 'medium',
     update: 'topic',
-    doc: 'Whether this topic\'s old segments go to remote storage. Without effect: there is no remote storage.',
+    doc: "Whether this topic's old segments go to remote storage. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
 })

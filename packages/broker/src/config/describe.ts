@@ -2,7 +2,15 @@
  * What DescribeConfigs answers: each config with its value, where the value comes from, what else could give it (synonyms), its type and
  * its meaning. Follows 3.9.1: unknown keys of the file are shown without their value, internal configs only when they are set.
  */
-import { type ConfigRow, type ConfigType, type ConfigValue, configText, defaultText, effectiveValue, parseConfig } from '@mq/protocol'
+import {
+  type ConfigRow,
+  type ConfigType,
+  type ConfigValue,
+  configText,
+  defaultText,
+  effectiveValue,
+  parseConfig,
+} from '@mq/protocol'
 import { listenerKey, type ReadConfig } from './read.js'
 import { CONFIG_ROWS, topicConfigRows } from './tables.js'
 

@@ -1,5 +1,5 @@
 /** Rows of the config table: the log: segments, retention, flushing, timestamps, sizes, compression. Most are inherited by topics. */
-import { atLeast, oneOf, configs } from '@mq/protocol'
+import { atLeast, configs, oneOf } from '@mq/protocol'
 
 export const LOG_CONFIG = configs({
   'log.cleanup.policy': {
@@ -138,7 +138,7 @@ export const LOG_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'message.timestamp.after.max.ms',
-    doc: 'How far in the future a record\'s timestamp may lie.',
+    doc: "How far in the future a record's timestamp may lie.",
     effect: 'honoured',
   },
   'log.message.timestamp.before.max.ms': {
@@ -148,7 +148,7 @@ export const LOG_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'message.timestamp.before.max.ms',
-    doc: 'How far in the past a record\'s timestamp may lie.',
+    doc: "How far in the past a record's timestamp may lie.",
     effect: 'honoured',
   },
   'log.message.timestamp.difference.max.ms': {
@@ -220,7 +220,10 @@ export const LOG_CONFIG = configs({
     importance: 'high',
     update: 'cluster-wide',
     topic: { name: 'retention.ms', valid: atLeast(-1), importance: 'medium' },
-    orElse: [['log.retention.minutes', 60000], ['log.retention.hours', 3600000]],
+    orElse: [
+      ['log.retention.minutes', 60000],
+      ['log.retention.hours', 3600000],
+    ],
     doc: 'Milliseconds after which a segment goes. -1: never. Empty: `log.retention.minutes`.',
     effect: 'honoured',
   },
@@ -279,7 +282,7 @@ export const LOG_CONFIG = configs({
     importance: 'high',
     update: 'cluster-wide',
     topic: { name: 'file.delete.delay.ms', importance: 'medium' },
-    doc: 'How long a deleted segment\'s files stay on the disk under another name.',
+    doc: "How long a deleted segment's files stay on the disk under another name.",
     effect: 'honoured',
   },
   'message.max.bytes': {

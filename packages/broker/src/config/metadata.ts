@@ -1,5 +1,5 @@
 /** Rows of the config table: where the cluster's metadata lives: ZooKeeper, and what files written for KRaft contain. */
-import { atLeast, oneOf, configs } from '@mq/protocol'
+import { atLeast, configs, oneOf } from '@mq/protocol'
 
 export const METADATA_CONFIG = configs({
   'controller.listener.names': {
@@ -96,7 +96,7 @@ export const METADATA_CONFIG = configs({
     valid: atLeast(1),
     importance: 'high',
     update: 'read-only',
-    doc: 'Bytes of KRaft\'s log between snapshots. Without effect: there is no KRaft here.',
+    doc: "Bytes of KRaft's log between snapshots. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.log.max.snapshot.interval.ms': {
@@ -105,7 +105,7 @@ export const METADATA_CONFIG = configs({
     valid: atLeast(0),
     importance: 'high',
     update: 'read-only',
-    doc: 'Time between KRaft\'s snapshots. Without effect: there is no KRaft here.',
+    doc: "Time between KRaft's snapshots. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.log.segment.bytes': {
@@ -114,7 +114,7 @@ export const METADATA_CONFIG = configs({
     valid: atLeast(12),
     importance: 'high',
     update: 'read-only',
-    doc: 'Segment size of KRaft\'s log. Without effect: there is no KRaft here.',
+    doc: "Segment size of KRaft's log. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.log.segment.min.bytes': {
@@ -124,7 +124,7 @@ export const METADATA_CONFIG = configs({
     importance: 'high',
     update: 'read-only',
     internal: true,
-    doc: 'Smallest segment size of KRaft\'s log. Without effect: there is no KRaft here.',
+    doc: "Smallest segment size of KRaft's log. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.log.segment.ms': {
@@ -132,7 +132,7 @@ export const METADATA_CONFIG = configs({
     default: 604800000,
     importance: 'high',
     update: 'read-only',
-    doc: 'Segment age of KRaft\'s log. Without effect: there is no KRaft here.',
+    doc: "Segment age of KRaft's log. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.max.idle.interval.ms': {
@@ -149,7 +149,7 @@ export const METADATA_CONFIG = configs({
     default: 104857600,
     importance: 'high',
     update: 'read-only',
-    doc: 'Size of KRaft\'s log and snapshots. Without effect: there is no KRaft here.',
+    doc: "Size of KRaft's log and snapshots. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'metadata.max.retention.ms': {
@@ -157,7 +157,7 @@ export const METADATA_CONFIG = configs({
     default: 604800000,
     importance: 'high',
     update: 'read-only',
-    doc: 'Age of KRaft\'s log and snapshots. Without effect: there is no KRaft here.',
+    doc: "Age of KRaft's log and snapshots. Without effect: there is no KRaft here.",
     effect: 'accepted',
   },
   'process.roles': {
@@ -200,7 +200,7 @@ export const METADATA_CONFIG = configs({
     default: null,
     importance: 'high',
     update: 'read-only',
-    doc: 'The ZooKeeper ensemble that holds the cluster\'s metadata. Not in this version: it stops the start, unless `mq.metadata.store=embedded` says that the broker keeps its metadata itself.',
+    doc: "The ZooKeeper ensemble that holds the cluster's metadata. Not in this version: it stops the start, unless `mq.metadata.store=embedded` says that the broker keeps its metadata itself.",
     effect: 'honoured',
   },
   'zookeeper.connection.timeout.ms': {
@@ -291,7 +291,7 @@ export const METADATA_CONFIG = configs({
     default: 'HTTPS',
     importance: 'low',
     update: 'read-only',
-    doc: 'How ZooKeeper\'s host name is checked. Without effect with the embedded metadata store.',
+    doc: "How ZooKeeper's host name is checked. Without effect with the embedded metadata store.",
     effect: 'accepted',
   },
   'zookeeper.ssl.keystore.location': {
@@ -323,7 +323,7 @@ export const METADATA_CONFIG = configs({
     default: false,
     importance: 'low',
     update: 'read-only',
-    doc: 'Whether ZooKeeper\'s certificate is checked online. Without effect with the embedded metadata store.',
+    doc: "Whether ZooKeeper's certificate is checked online. Without effect with the embedded metadata store.",
     effect: 'accepted',
   },
   'zookeeper.ssl.protocol': {

@@ -1,5 +1,5 @@
 /** Rows of the config table: where the broker listens, what it tells clients to connect to, and the limits of connections. */
-import { atLeast, oneOf, configs } from '@mq/protocol'
+import { atLeast, configs, oneOf } from '@mq/protocol'
 
 export const NETWORK_CONFIG = configs({
   'advertised.listeners': {
@@ -40,7 +40,7 @@ export const NETWORK_CONFIG = configs({
     default: null,
     importance: 'high',
     update: 'read-only',
-    doc: 'A listener of its own for the controller\'s requests. Not in this version.',
+    doc: "A listener of its own for the controller's requests. Not in this version.",
     effect: 'refused',
   },
   'early.start.listeners': {
@@ -201,7 +201,7 @@ export const NETWORK_CONFIG = configs({
     default: 102400,
     importance: 'high',
     update: 'read-only',
-    doc: 'Size of the kernel\'s receive buffer. Without effect: Node leaves it to the system.',
+    doc: "Size of the kernel's receive buffer. Without effect: Node leaves it to the system.",
     effect: 'accepted',
   },
   'socket.request.max.bytes': {
@@ -218,7 +218,7 @@ export const NETWORK_CONFIG = configs({
     default: 102400,
     importance: 'high',
     update: 'read-only',
-    doc: 'Size of the kernel\'s send buffer. Without effect: Node leaves it to the system.',
+    doc: "Size of the kernel's send buffer. Without effect: Node leaves it to the system.",
     effect: 'accepted',
   },
 })

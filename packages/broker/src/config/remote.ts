@@ -1,5 +1,5 @@
 /** Rows of the config table: tiered storage, which this version does not have. */
-import { atLeast, between, notEmpty, configs } from '@mq/protocol'
+import { atLeast, between, configs, notEmpty } from '@mq/protocol'
 
 export const REMOTE_CONFIG = configs({
   'remote.fetch.max.wait.ms': {
@@ -170,7 +170,7 @@ export const REMOTE_CONFIG = configs({
     valid: notEmpty(),
     importance: 'medium',
     update: 'read-only',
-    doc: 'The prefix of that class\'s own configs. Without effect: there is no remote storage.',
+    doc: "The prefix of that class's own configs. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
   'remote.log.metadata.manager.listener.name': {
@@ -223,7 +223,7 @@ export const REMOTE_CONFIG = configs({
     valid: notEmpty(),
     importance: 'medium',
     update: 'read-only',
-    doc: 'The prefix of that class\'s own configs. Without effect: there is no remote storage.',
+    doc: "The prefix of that class's own configs. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
   'remote.log.storage.system.enable': {

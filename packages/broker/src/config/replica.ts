@@ -7,7 +7,7 @@ export const REPLICATION_CONFIG = configs({
     default: 1,
     importance: 'medium',
     update: 'read-only',
-    doc: 'How often finished entries leave a waiting queue of Kafka\'s. Without effect: ours leave at once.',
+    doc: "How often finished entries leave a waiting queue of Kafka's. Without effect: ours leave at once.",
     effect: 'accepted',
   },
   'fetch.max.bytes': {
@@ -24,7 +24,7 @@ export const REPLICATION_CONFIG = configs({
     default: 1000,
     importance: 'medium',
     update: 'read-only',
-    doc: 'How often finished entries leave a waiting queue of Kafka\'s. Without effect: ours leave at once.',
+    doc: "How often finished entries leave a waiting queue of Kafka's. Without effect: ours leave at once.",
     effect: 'accepted',
   },
   'max.incremental.fetch.session.cache.slots': {
@@ -57,7 +57,7 @@ export const REPLICATION_CONFIG = configs({
     default: 1000,
     importance: 'medium',
     update: 'read-only',
-    doc: 'How often finished entries leave a waiting queue of Kafka\'s. Without effect: ours leave at once.',
+    doc: "How often finished entries leave a waiting queue of Kafka's. Without effect: ours leave at once.",
     effect: 'accepted',
   },
   'replica.fetch.backoff.ms': {
@@ -75,7 +75,7 @@ export const REPLICATION_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'read-only',
-    doc: 'The most bytes of one partition in a follower\'s fetch. Without effect on a single broker.',
+    doc: "The most bytes of one partition in a follower's fetch. Without effect on a single broker.",
     effect: 'accepted',
   },
   'replica.fetch.min.bytes': {
@@ -83,7 +83,7 @@ export const REPLICATION_CONFIG = configs({
     default: 1,
     importance: 'high',
     update: 'read-only',
-    doc: 'How many bytes a follower\'s fetch waits for. Without effect on a single broker.',
+    doc: "How many bytes a follower's fetch waits for. Without effect on a single broker.",
     effect: 'accepted',
   },
   'replica.fetch.response.max.bytes': {
@@ -100,7 +100,7 @@ export const REPLICATION_CONFIG = configs({
     default: 500,
     importance: 'high',
     update: 'read-only',
-    doc: 'How long a follower\'s fetch waits. Without effect on a single broker.',
+    doc: "How long a follower's fetch waits. Without effect on a single broker.",
     effect: 'accepted',
   },
   'replica.high.watermark.checkpoint.interval.ms': {
@@ -132,7 +132,7 @@ export const REPLICATION_CONFIG = configs({
     default: 65536,
     importance: 'high',
     update: 'read-only',
-    doc: 'Size of the kernel\'s receive buffer of a follower. Without effect on a single broker.',
+    doc: "Size of the kernel's receive buffer of a follower. Without effect on a single broker.",
     effect: 'accepted',
   },
   'replica.socket.timeout.ms': {

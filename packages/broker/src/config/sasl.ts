@@ -180,7 +180,7 @@ export const SASL_CONFIG = configs({
     default: 0.8,
     importance: 'medium',
     update: 'per-broker',
-    doc: 'Part of a ticket\'s life after which it is renewed. Without effect: only PLAINTEXT is served.',
+    doc: "Part of a ticket's life after which it is renewed. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.login.callback.handler.class': {
@@ -212,7 +212,7 @@ export const SASL_CONFIG = configs({
     default: null,
     importance: 'low',
     update: 'read-only',
-    doc: 'How long an OAuth provider\'s answer may take. Without effect: only PLAINTEXT is served.',
+    doc: "How long an OAuth provider's answer may take. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.login.refresh.buffer.seconds': {
@@ -236,7 +236,7 @@ export const SASL_CONFIG = configs({
     default: 0.8,
     importance: 'medium',
     update: 'per-broker',
-    doc: 'Part of a token\'s life after which it is renewed. Without effect: only PLAINTEXT is served.',
+    doc: "Part of a token's life after which it is renewed. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.login.refresh.window.jitter': {
@@ -284,7 +284,7 @@ export const SASL_CONFIG = configs({
     default: 30,
     importance: 'low',
     update: 'read-only',
-    doc: 'How far clocks may differ when a token\'s times are checked. Without effect: only PLAINTEXT is served.',
+    doc: "How far clocks may differ when a token's times are checked. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.expected.audience': {
@@ -308,7 +308,7 @@ export const SASL_CONFIG = configs({
     default: 3600000,
     importance: 'low',
     update: 'read-only',
-    doc: 'How often the provider\'s keys are read again. Without effect: only PLAINTEXT is served.',
+    doc: "How often the provider's keys are read again. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms': {
@@ -316,7 +316,7 @@ export const SASL_CONFIG = configs({
     default: 10000,
     importance: 'low',
     update: 'read-only',
-    doc: 'Longest pause between tries to read the provider\'s keys. Without effect: only PLAINTEXT is served.',
+    doc: "Longest pause between tries to read the provider's keys. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.jwks.endpoint.retry.backoff.ms': {
@@ -324,7 +324,7 @@ export const SASL_CONFIG = configs({
     default: 100,
     importance: 'low',
     update: 'read-only',
-    doc: 'First pause between tries to read the provider\'s keys. Without effect: only PLAINTEXT is served.',
+    doc: "First pause between tries to read the provider's keys. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.jwks.endpoint.url': {
@@ -332,7 +332,7 @@ export const SASL_CONFIG = configs({
     default: null,
     importance: 'medium',
     update: 'read-only',
-    doc: 'Where the provider\'s keys are. Without effect: only PLAINTEXT is served.',
+    doc: "Where the provider's keys are. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.scope.claim.name': {
@@ -340,7 +340,7 @@ export const SASL_CONFIG = configs({
     default: 'scope',
     importance: 'low',
     update: 'read-only',
-    doc: 'The claim that holds a token\'s scope. Without effect: only PLAINTEXT is served.',
+    doc: "The claim that holds a token's scope. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.sub.claim.name': {
@@ -348,7 +348,7 @@ export const SASL_CONFIG = configs({
     default: 'sub',
     importance: 'low',
     update: 'read-only',
-    doc: 'The claim that holds a token\'s subject. Without effect: only PLAINTEXT is served.',
+    doc: "The claim that holds a token's subject. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'sasl.oauthbearer.token.endpoint.url': {

@@ -147,7 +147,7 @@ export const SERVER_CONFIG = configs({
     default: 30000,
     importance: 'medium',
     update: 'read-only',
-    doc: 'How long the controller waits for a broker\'s answer. Without effect on a single broker.',
+    doc: "How long the controller waits for a broker's answer. Without effect on a single broker.",
     effect: 'accepted',
   },
   'create.topic.policy.class.name': {

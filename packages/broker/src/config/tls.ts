@@ -1,5 +1,5 @@
 /** Rows of the config table: TLS. This version serves PLAINTEXT listeners only, so they have no effect yet. */
-import { oneOf, configs } from '@mq/protocol'
+import { configs, oneOf } from '@mq/protocol'
 
 export const TLS_CONFIG = configs({
   'security.providers': {
@@ -56,7 +56,7 @@ export const TLS_CONFIG = configs({
     default: 'https',
     importance: 'low',
     update: 'per-broker',
-    doc: 'How a peer\'s host name is checked against its certificate. Without effect: only PLAINTEXT is served.',
+    doc: "How a peer's host name is checked against its certificate. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'ssl.engine.factory.class': {
@@ -80,7 +80,7 @@ export const TLS_CONFIG = configs({
     default: 'SunX509',
     importance: 'medium',
     update: 'per-broker',
-    doc: 'Java\'s key manager. Without effect: only PLAINTEXT is served.',
+    doc: "Java's key manager. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'ssl.keystore.certificate.chain': {
@@ -144,7 +144,7 @@ export const TLS_CONFIG = configs({
     default: null,
     importance: 'medium',
     update: 'per-broker',
-    doc: 'Java\'s TLS provider. Without effect: only PLAINTEXT is served.',
+    doc: "Java's TLS provider. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'ssl.secure.random.implementation': {
@@ -152,7 +152,7 @@ export const TLS_CONFIG = configs({
     default: null,
     importance: 'low',
     update: 'per-broker',
-    doc: 'Java\'s source of random numbers. Without effect: only PLAINTEXT is served.',
+    doc: "Java's source of random numbers. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'ssl.trustmanager.algorithm': {
@@ -160,7 +160,7 @@ export const TLS_CONFIG = configs({
     default: 'PKIX',
     importance: 'medium',
     update: 'per-broker',
-    doc: 'Java\'s trust manager. Without effect: only PLAINTEXT is served.',
+    doc: "Java's trust manager. Without effect: only PLAINTEXT is served.",
     effect: 'accepted',
   },
   'ssl.truststore.certificates': {

@@ -44,6 +44,7 @@ function acrossKeys(topic: TopicConfig): string | null {
   if (least > most) {
     return `conflict topic config setting min.compaction.lag.ms (${least}) > max.compaction.lag.ms (${most})`
   }
-  if (topic['remote.storage.enable']) return 'Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.'
+  if (topic['remote.storage.enable'])
+    return 'Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.'
   return null
 }

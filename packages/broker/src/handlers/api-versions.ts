@@ -9,7 +9,10 @@ const SOFTWARE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9\-.]*[A-Za-z0-9])?$/
 export function apiVersions(handlers: () => readonly Handler[]): Handler {
   let keys: { apiKey: number; minVersion: number; maxVersion: number }[] | undefined
   return handler('ApiVersions', { versions: '0-4' }, (request: ApiVersionsRequest, { apiVersion }) => {
-    if (apiVersion >= 3 && !(SOFTWARE_NAME.test(request.clientSoftwareName) && SOFTWARE_NAME.test(request.clientSoftwareVersion))) {
+    if (
+      apiVersion >= 3 &&
+      !(SOFTWARE_NAME.test(request.clientSoftwareName) && SOFTWARE_NAME.test(request.clientSoftwareVersion))
+    ) {
       return { errorCode: errorCode('INVALID_REQUEST') }
     }
     keys ??= handlers()

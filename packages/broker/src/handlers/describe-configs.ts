@@ -1,8 +1,8 @@
 /** DescribeConfigs v0-4. v1 sources and synonyms (KIP-226), v3 types and documentation (KIP-569), v4 flexible. */
 import { type ErrorName, errorCode } from '@mq/protocol'
 import { type DescribedConfig, type DescribeOptions, describeBroker, describeTopic } from '../config/describe.js'
-import { topicNameProblem } from '../controller/topic-name.js'
 import type { BrokerServices } from '../services.js'
+import { topicNameProblem } from '../topic-name.js'
 import { handler } from './handler.js'
 
 /** ConfigResource.Type of the protocol. */

@@ -3,9 +3,9 @@
  * v8 authorized operations (KIP-430; the cluster's until v10), v10 topic ids, v12 asking by topic id.
  */
 import { type Body, errorCode, type Input, type MetadataRequest, type MetadataResponse, ZERO_UUID } from '@mq/protocol'
-import { topicNameProblem } from '../controller/topic-name.js'
 import type { MetadataImage, PartitionImage, TopicImage } from '../metadata/image.js'
 import type { RequestContext } from '../services.js'
+import { topicNameProblem } from '../topic-name.js'
 import { handler } from './handler.js'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
 
@@ -95,7 +95,13 @@ function describeTopic(topic: TopicImage, image: MetadataImage, listenerName: st
   }
 }
 
-function describePartition(partition: PartitionImage, index: number, image: MetadataImage, listenerName: string, version: number) {
+function describePartition(
+  partition: PartitionImage,
+  index: number,
+  image: MetadataImage,
+  listenerName: string,
+  version: number,
+) {
   const reachable = (id: number) => image.brokers.get(id)?.endpoints.some((one) => one.listenerName === listenerName) ?? false
   const error = partitionError(partition, image, reachable, version)
   const leaderKnown = error !== 'LEADER_NOT_AVAILABLE' && error !== 'LISTENER_NOT_FOUND'

@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net'
 import { FrameReader } from '@mq/protocol'
-import { receive, type Receiver } from './receive.js'
+import { type Receiver, receive } from './receive.js'
 
 /** What became of a request: the slices of the answer's frame, nothing to send, or a reason to close. */
 export type Reply = readonly Buffer[] | 'none' | { readonly close: string }

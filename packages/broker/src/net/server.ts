@@ -66,7 +66,9 @@ export class SocketServer {
   /** Opens one listener. Rejects with a ListenError; listeners that are open stay open until `close`. */
   async listen(endpoint: Endpoint): Promise<Bound> {
     const { limits, log } = this.#options
-    const server = createServer({ pauseOnConnect: false, allowHalfOpen: false }, (socket) => this.#accepted(socket, endpoint.name))
+    const server = createServer({ pauseOnConnect: false, allowHalfOpen: false }, (socket) =>
+      this.#accepted(socket, endpoint.name),
+    )
     const bound = await new Promise<Bound>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(endpoint, error.code ?? '', error.message)))
       const host = endpoint.host === '' ? undefined : endpoint.host
