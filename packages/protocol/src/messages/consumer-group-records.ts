@@ -91,7 +91,7 @@ export const ConsumerGroupMemberMetadataValue = message(
           metadata: bytes('0+'),
         }),
       },
-      { default: null, tag: 0 },
+      { tag: 0 },
     ),
   },
 )
@@ -151,7 +151,7 @@ export type ConsumerGroupCurrentMemberAssignmentKey = Body<typeof ConsumerGroupC
 const topicPartitions = {
   topicId: uuid('0+'),
   partitions: array('0+', 'int32'),
-  assignmentEpochs: nullableArray('0+', 'int32', { default: null, tag: 0 }),
+  assignmentEpochs: nullableArray('0+', 'int32', { tag: 0 }),
 } as const
 
 export const ConsumerGroupCurrentMemberAssignmentValue = message(

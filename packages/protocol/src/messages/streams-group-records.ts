@@ -36,7 +36,7 @@ export const StreamsGroupMetadataValue = message(
     epoch: int32('0+'),
     metadataHash: int64('0+'),
     validatedTopologyEpoch: int32('0+', { default: -1, tag: 0 }),
-    lastAssignmentConfigs: nullableArray('0+', lastAssignmentConfig, { default: null, tag: 1 }),
+    lastAssignmentConfigs: nullableArray('0+', lastAssignmentConfig, { tag: 1 }),
     storedDescriptionTopologyEpoch: int32('0+', { default: -1, tag: 2 }),
     failedDescriptionTopologyEpoch: int32('0+', { default: -1, tag: 3 }),
   },
@@ -138,7 +138,7 @@ export type StreamsGroupCurrentMemberAssignmentKey = Body<typeof StreamsGroupCur
 const taskIdsOfStreamsGroupCurrentMemberAssignmentValue = {
   subtopologyId: string('0+'),
   partitions: array('0+', 'int32'),
-  assignmentEpochs: nullableArray('0+', 'int32', { default: null, tag: 0 }),
+  assignmentEpochs: nullableArray('0+', 'int32', { tag: 0 }),
 } as const
 
 export const StreamsGroupCurrentMemberAssignmentValue = message(
