@@ -1,9 +1,11 @@
 // The codec of one message in one version, made on first use and kept; and the few functions around it that most callers want.
 
-import { DecodeError } from '../wire/failures.js'
+import { DecodeError, EncodeError, InvariantError } from '../wire/failures.js'
 import type { Int64Reading } from '../wire/primitives.js'
 import { Reader } from '../wire/reader.js'
 import { Writer } from '../wire/writer.js'
+import { compileRead, FAILED } from './compile-read.js'
+import { compileWrite } from './compile-write.js'
 import { interpretRead, interpretWrite } from './interpret.js'
 import type { Body, Input, Message } from './message.js'
 import { planOf } from './plan.js'
@@ -24,8 +26,56 @@ export function codecOf<S extends Message>(schema: S, version: number): Codec<S>
   let versions = codecs.get(schema)
   if (versions === undefined) codecs.set(schema, (versions = new Map()))
   let codec = versions.get(version)
-  if (codec === undefined) versions.set(version, (codec = interpretedCodec(schema, version)))
+  if (codec === undefined)
+    versions.set(version, (codec = canGenerate ? compiledCodec(schema, version) : interpretedCodec(schema, version)))
   return codec as unknown as Codec<S>
+}
+
+/** False where `new Function` is forbidden (--disallow-code-generation-from-strings, some sandboxes). */
+const canGenerate = (() => {
+  try {
+    return new Function('return true')() as boolean
+  } catch {
+    return false
+  }
+})()
+
+/** The codec of generated code. Each function is written on its first use; the input has no say in what is written. */
+export function compiledCodec<S extends Message>(schema: S, version: number): Codec<S> {
+  const plan = planOf(schema, version)
+  const name = `${schema.name}V${version}`
+  let readSafe: ((reader: Reader) => unknown) | undefined
+  let readExact: ((reader: Reader) => unknown) | undefined
+  let write: ((writer: Writer, input: unknown) => void) | undefined
+  return {
+    read(reader: Reader, int64: Int64Reading = 'safe') {
+      const start = reader.at
+      try {
+        if (int64 === 'exact') return (readExact ??= compileRead(name, plan, 'exact'))(reader)
+        return (readSafe ??= compileRead(name, plan, 'safe'))(reader)
+      } catch (error) {
+        if (error !== FAILED) throw error
+        reader.at = start
+        interpretRead(schema, version, reader, int64)
+        throw new InvariantError(`${name}: generated code and interpreter disagree on what can be read`)
+      }
+    },
+    write(writer: Writer, input: Input<S>) {
+      const mark = writer.mark()
+      try {
+        ;(write ??= compileWrite(name, plan))(writer, input)
+      } catch (error) {
+        writer.reset(mark)
+        if (error !== FAILED && !(error instanceof EncodeError)) throw error
+        try {
+          interpretWrite(schema, version, writer, input)
+        } finally {
+          writer.reset(mark)
+        }
+        throw new InvariantError(`${name}: generated code and interpreter disagree on what can be written`)
+      }
+    },
+  } as Codec<S>
 }
 
 /** The codec that generates no code. */

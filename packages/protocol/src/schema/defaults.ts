@@ -11,10 +11,7 @@ export function isDefault(field: FieldPlan, value: unknown): boolean {
   if (field.kind === 'array') return Array.isArray(value) && value.length === 0
   if (field.kind === 'bytes' || field.kind === 'records') return (value as Buffer).length === 0
   // A number and a bigint of the same value are the same int64.
-  return (
-    value === standard ||
-    (field.kind === 'int64' && typeof value !== typeof standard && BigInt(value as number) === BigInt(standard as number))
-  )
+  return value === standard || (typeof value === 'bigint' && typeof standard === 'number' && value === BigInt(standard))
 }
 
 function isDefaultStruct(plan: StructPlan, value: unknown): boolean {

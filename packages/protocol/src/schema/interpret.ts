@@ -163,6 +163,7 @@ function writeStruct(writer: Writer, plan: StructPlan, value: unknown, path: Pat
     path.pop()
   }
   const unknown = (struct.unknownTaggedFields ?? []) as readonly UnknownTaggedField[]
+  checkUnknownTags(plan, unknown)
   if (plan.flexible) writeTaggedSection(writer, plan, struct, unknown, path)
   else if (unknown.length > 0) fail('this version has no tagged fields')
 }
@@ -175,7 +176,6 @@ function writeTaggedSection(
   path: Path,
 ): void {
   const known = plan.tagged.filter((field) => !isDefault(field, struct[field.name]))
-  checkUnknownTags(plan, unknown)
   writer.unsignedVarint(known.length + unknown.length)
   let next = 0
   for (const field of known) {
@@ -194,8 +194,10 @@ function writeTaggedSection(
 
 /** Tags rise, and none is one that the schema knows in this version. */
 export function checkUnknownTags(plan: StructPlan, unknown: readonly UnknownTaggedField[]): void {
+  if (!Array.isArray(unknown)) fail('unknown tagged fields are not an array')
   let last = -1
-  for (const { tag, data } of unknown) {
+  for (const entry of unknown as readonly (UnknownTaggedField | null | undefined)[]) {
+    const { tag, data } = entry ?? fail('an unknown tagged field is not an object')
     if (!Number.isInteger(tag) || tag <= last || tag > INTEGER_RANGE.uint32[1]) fail(`unknown tag ${tag} after ${last}`)
     if (plan.tagged.some((field) => field.tag === tag)) fail(`tag ${tag} is not unknown`)
     if (!Buffer.isBuffer(data)) fail(`data of unknown tag ${tag} is not a Buffer`)
@@ -203,7 +205,7 @@ export function checkUnknownTags(plan: StructPlan, unknown: readonly UnknownTagg
   }
 }
 
-function writeUnknown(writer: Writer, { tag, data }: UnknownTaggedField): void {
+export function writeUnknown(writer: Writer, { tag, data }: UnknownTaggedField): void {
   writer.unsignedVarint(tag)
   writer.unsignedVarint(data.length)
   writer.raw(data)
@@ -271,7 +273,7 @@ function writePrimitive(writer: Writer, kind: PrimitiveKind, value: unknown, com
 }
 
 /** One buffer or several that follow each other; put in by reference. */
-function writeRecords(writer: Writer, value: unknown, compact: boolean): void {
+export function writeRecords(writer: Writer, value: unknown, compact: boolean): void {
   if (value === null) return writer.length(-1, compact)
   const slices = Array.isArray(value) ? value : [value]
   if (!slices.every(Buffer.isBuffer)) fail('not a Buffer or Buffers')

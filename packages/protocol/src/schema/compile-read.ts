@@ -1,0 +1,210 @@
+// Writes the function that reads one message in one version: all loops and structs inline, consecutive fields of fixed size behind
+// one bounds check, no calls but for strings, uuids and long varints. It never says what is wrong: it throws FAILED and codec.ts
+// has the interpreter find the place.
+
+import { EMPTY_BYTES, FIXED_SIZE, type Int64Reading, MAX_STRING_BYTES, type PrimitiveKind } from '../wire/primitives.js'
+import { type Reader, uuidAt } from '../wire/reader.js'
+import { type FieldPlan, itemMinSize, type StructPlan } from './plan.js'
+import { defaultLiteral, Source } from './source.js'
+import { readLongVarint, readText } from './text.js'
+
+/** Thrown by generated code: something does not fit, ask the interpreter what. */
+export const FAILED = new Error('generated code gave up')
+
+/** Arrays up to this length are made at once; longer ones grow. */
+const PREALLOCATED = 1 << 16
+
+export function compileRead(name: string, plan: StructPlan, int64: Int64Reading): (reader: Reader) => unknown {
+  const source = new Source()
+  source.line('const b = r.bytes; let p = r.at, e = r.end, n = 0, h = 0, l = 0;')
+  const value = emitStruct(source, plan, int64)
+  source.line(`r.at = p; return ${value};`)
+  const body = `'use strict'; return function read${name}(r) {\n${source}\n}`
+  const make = new Function('FAILED', 'EMPTY', 'readText', 'readLongVarint', 'uuidAt', body)
+  return make(FAILED, EMPTY_BYTES, readText, readLongVarint, uuidAt)
+}
+
+/** Returns the variable that holds the struct. */
+function emitStruct(source: Source, plan: StructPlan, int64: Int64Reading): string {
+  const variables = new Map<FieldPlan, string>()
+  for (let index = 0; index < plan.ordinary.length; ) {
+    const run = fixedRun(plan.ordinary, index)
+    if (run.length > 0) {
+      emitFixedRun(source, run, variables, int64)
+      index += run.length
+    } else {
+      const field = plan.ordinary[index++]!
+      const variable = source.name('v')
+      source.line(`let ${variable};`)
+      emitField(source, field, variable, int64)
+      variables.set(field, variable)
+    }
+  }
+  const unknown = plan.flexible ? emitTaggedSection(source, plan, variables, int64) : undefined
+  const properties = plan.fields.map((field) => `${field.name}: ${variables.get(field) ?? defaultLiteral(field, int64)}`)
+  const struct = source.name('o')
+  source.line(`const ${struct} = { ${properties.join(', ')} };`)
+  if (unknown !== undefined) source.line(`if (${unknown} !== undefined) ${struct}.unknownTaggedFields = ${unknown};`)
+  return struct
+}
+
+function fixedSize(field: FieldPlan): number | null {
+  return field.kind === 'array' || field.kind === 'struct' ? null : FIXED_SIZE[field.kind]
+}
+
+function fixedRun(fields: readonly FieldPlan[], from: number): readonly FieldPlan[] {
+  let to = from
+  while (to < fields.length && fixedSize(fields[to]!) !== null) to++
+  return fields.slice(from, to)
+}
+
+function emitFixedRun(source: Source, run: readonly FieldPlan[], variables: Map<FieldPlan, string>, int64: Int64Reading): void {
+  const size = run.reduce((sum, field) => sum + fixedSize(field)!, 0)
+  source.line(`if (e - p < ${size}) throw FAILED;`)
+  let at = 0
+  for (const field of run) {
+    const variable = source.name('v')
+    source.line(`let ${variable};`)
+    emitFixed(source, field.kind as PrimitiveKind, variable, at, field.clamped, int64)
+    variables.set(field, variable)
+    at += fixedSize(field)!
+  }
+  source.line(`p += ${size};`)
+}
+
+/** Reads a primitive of fixed size at p + `at`, bounds already checked. */
+function emitFixed(source: Source, kind: PrimitiveKind, target: string, at: number, clamped: boolean, int64: Int64Reading): void {
+  const byte = (offset: number) => `b[p + ${at + offset}]`
+  const int32 = (offset: number) =>
+    `(${byte(offset)} << 24 | ${byte(offset + 1)} << 16 | ${byte(offset + 2)} << 8 | ${byte(offset + 3)})`
+  switch (kind) {
+    case 'bool':
+      return source.line(`${target} = ${byte(0)} !== 0;`)
+    case 'int8':
+      return source.line(`${target} = ${byte(0)} << 24 >> 24;`)
+    case 'int16':
+      return source.line(`${target} = (${byte(0)} << 24 | ${byte(1)} << 16) >> 16;`)
+    case 'uint16':
+      return source.line(`${target} = ${byte(0)} << 8 | ${byte(1)};`)
+    case 'int32':
+      return source.line(`${target} = ${int32(0)};`)
+    case 'uint32':
+      return source.line(`${target} = ${int32(0)} >>> 0;`)
+    case 'float64':
+      return source.line(`${target} = b.readDoubleBE(p + ${at});`)
+    case 'uuid':
+      return source.line(`${target} = uuidAt(b, p + ${at});`)
+    default: {
+      const beyond =
+        int64 === 'exact'
+          ? `${target} = b.readBigInt64BE(p + ${at})`
+          : clamped
+            ? `${target} = h < 0 ? ${Number.MIN_SAFE_INTEGER} : ${Number.MAX_SAFE_INTEGER}`
+            : 'throw FAILED'
+      source.line(`h = ${int32(0)}; l = ${int32(4)} >>> 0; ${target} = h * 4294967296 + l;`)
+      source.line(`if (h > 2097151 || h <= -2097152 && (h < -2097152 || l === 0)) ${beyond};`)
+    }
+  }
+}
+
+function emitVarint(source: Source, target: string): void {
+  source.line(`if (p >= e) throw FAILED; ${target} = b[p++];`)
+  source.line(`if (${target} > 127) { ${target} = readLongVarint(r, b, p - 1, e, FAILED); p = r.at; }`)
+}
+
+/** Leaves the length in n: negative is null. */
+function emitLength(source: Source, bytes: 2 | 4, compact: boolean): void {
+  if (compact) {
+    emitVarint(source, 'n')
+    source.line('n--;')
+  } else {
+    source.line(`if (e - p < ${bytes}) throw FAILED;`)
+    emitFixed(source, bytes === 2 ? 'int16' : 'int32', 'n', 0, false, 'safe')
+    source.line(`p += ${bytes};`)
+  }
+}
+
+function emitField(source: Source, field: FieldPlan, target: string, int64: Int64Reading): void {
+  if (field.struct !== undefined) emitStructField(source, field, field.struct, target, int64)
+  else if (field.kind === 'array') emitArray(source, field, target, int64)
+  else emitPrimitive(source, field, field.kind as PrimitiveKind, field.nullable, target, int64)
+}
+
+function emitStructField(source: Source, field: FieldPlan, struct: StructPlan, target: string, int64: Int64Reading): void {
+  if (field.nullable) {
+    source.line(`if (p >= e) throw FAILED;`)
+    source.line(`if (b[p++] > 127) ${target} = null; else {`)
+  } else source.line('{')
+  source.line(`${target} = ${emitStruct(source, struct, int64)};`)
+  source.line('}')
+}
+
+function emitPrimitive(
+  source: Source,
+  field: FieldPlan,
+  kind: PrimitiveKind,
+  nullable: boolean,
+  target: string,
+  int64: Int64Reading,
+): void {
+  const size = FIXED_SIZE[kind]
+  if (size !== null) {
+    source.line(`if (e - p < ${size}) throw FAILED;`)
+    emitFixed(source, kind, target, 0, field.clamped, int64)
+    source.line(`p += ${size};`)
+    return
+  }
+  const isText = kind === 'string'
+  emitLength(source, isText ? 2 : 4, field.compact)
+  const tooLong = isText ? `n > ${MAX_STRING_BYTES} || e - p < n` : 'e - p < n'
+  if (nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooLong}) throw FAILED;`)
+  else source.line(`{ if (n < 0 || ${tooLong}) throw FAILED;`)
+  source.line(isText ? `${target} = readText(b, p, n);` : `${target} = b.subarray(p, p + n);`)
+  source.line('p += n; }')
+}
+
+function emitArray(source: Source, field: FieldPlan, target: string, int64: Int64Reading): void {
+  const item = field.item!
+  emitLength(source, 4, field.compact)
+  const minSize = Math.max(1, itemMinSize(item, field.compact))
+  const tooMany = minSize === 1 ? 'n > e - p' : `n * ${minSize} > e - p`
+  if (field.nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooMany}) throw FAILED;`)
+  else source.line(`{ if (n < 0 || ${tooMany}) throw FAILED;`)
+  const [count, index, element] = [source.name('c'), source.name('i'), source.name('x')]
+  source.line(`const ${count} = n; ${target} = ${count} < ${PREALLOCATED} ? new Array(${count}) : [];`)
+  source.line(`for (let ${index} = 0; ${index} < ${count}; ${index}++) {`)
+  if (typeof item === 'string') {
+    source.line(`let ${element};`)
+    emitPrimitive(source, field, item, false, element, int64)
+    source.line(`${target}[${index}] = ${element};`)
+  } else source.line(`${target}[${index}] = ${emitStruct(source, item, int64)};`)
+  source.line('} }')
+}
+
+/** Returns the variable of the unknown tagged fields. */
+function emitTaggedSection(source: Source, plan: StructPlan, variables: Map<FieldPlan, string>, int64: Int64Reading): string {
+  for (const field of plan.tagged) {
+    const variable = source.name('v')
+    source.line(`let ${variable} = ${defaultLiteral(field, int64)};`)
+    variables.set(field, variable)
+  }
+  const [unknown, count, index] = [source.name('u'), source.name('c'), source.name('i')]
+  const [tag, size, end] = [source.name('t'), source.name('s'), source.name('e')]
+  source.line(`let ${unknown}; if (p >= e) throw FAILED;`)
+  source.line('if (b[p] === 0) p++; else {') // by far the most frequent case: nothing tagged
+  source.line(`let ${count} = 0, ${tag} = 0, ${size} = 0;`)
+  emitVarint(source, count)
+  source.line(`for (let ${index} = 0; ${index} < ${count}; ${index}++) {`)
+  emitVarint(source, tag)
+  emitVarint(source, size)
+  source.line(`if (${size} > e - p) throw FAILED;`)
+  source.line(`switch (${tag}) {`)
+  for (const field of plan.tagged) {
+    source.line(`case ${field.tag}: { const ${end} = e; e = p + ${size};`)
+    emitField(source, field, variables.get(field)!, int64)
+    source.line(`if (p !== e) throw FAILED; e = ${end}; break; }`)
+  }
+  source.line(`default: (${unknown} ??= []).push({ tag: ${tag}, data: b.subarray(p, p + ${size}) }); p += ${size};`)
+  source.line('} } }')
+  return unknown
+}

@@ -1,0 +1,87 @@
+// Strings and varints for generated code. Short ASCII text goes through JavaScript, which is cheaper than a call into the runtime.
+
+import '../wire/buffer-slices.js'
+import { EncodeError } from '../wire/failures.js'
+import { MAX_STRING_BYTES } from '../wire/primitives.js'
+import type { Reader } from '../wire/reader.js'
+import { putUnsignedVarint, type Writer } from '../wire/writer.js'
+
+const SHORT_READ = 12
+const SHORT_WRITE = 40
+
+export function readText(bytes: Buffer, at: number, size: number): string {
+  if (size > SHORT_READ) return bytes.utf8Slice(at, at + size)
+  let text = ''
+  for (let index = at; index < at + size; index++) {
+    const code = bytes[index]!
+    if (code > 0x7f) return bytes.utf8Slice(at, at + size)
+    text += String.fromCharCode(code)
+  }
+  return text
+}
+
+/** A varint of more than one byte; leaves the index behind it in `reader.at`. Throws `failed`. */
+export function readLongVarint(reader: Reader, bytes: Buffer, from: number, end: number, failed: Error): number {
+  let value = 0
+  for (let index = 0; index < 5; index++) {
+    if (from + index >= end) throw failed
+    const byte = bytes[from + index]!
+    value += (byte & 0x7f) * 2 ** (7 * index)
+    if (byte < 0x80) {
+      if (value > 0xffffffff) throw failed
+      reader.at = from + index + 1
+      return value
+    }
+  }
+  throw failed
+}
+
+/** Length and text, null as −1. */
+export function writeText(writer: Writer, text: string | null, compact: boolean): void {
+  if (text === null) {
+    writer.stringLength(-1, compact)
+    return
+  }
+  const length = text.length
+  if (length <= SHORT_WRITE) {
+    writer.ensure(3 * length + 2)
+    const { chunk, at } = writer
+    const start = at + (compact ? 1 : 2)
+    let index = 0
+    for (; index < length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 0x7f) break
+      chunk[start + index] = code
+    }
+    const size = index === length ? length : chunk.utf8Write(text, start)
+    // Up to 40 characters are at most 120 bytes: one byte of varint.
+    if (compact) chunk[at] = size + 1
+    else {
+      chunk[at] = 0
+      chunk[at + 1] = size
+    }
+    writer.at = start + size
+    return
+  }
+  const size = Buffer.byteLength(text)
+  if (size > MAX_STRING_BYTES) throw new EncodeError('string too long')
+  writer.stringLength(size, compact)
+  writer.ensure(size)
+  writer.at += writer.chunk.utf8Write(text, writer.at, size)
+}
+
+/** Puts the size of a tagged field into the byte kept for it at `start` (from the chunk's start), shifting when one is too few. */
+export function closeTaggedField(writer: Writer, start: number): void {
+  const size = writer.at - writer.chunkStart - start - 1
+  if (size < 0x80) {
+    writer.chunk[writer.chunkStart + start] = size
+    return
+  }
+  writer.ensure(4)
+  const { chunk, at } = writer
+  const begin = writer.chunkStart + start
+  const extra = size < 1 << 14 ? 1 : size < 1 << 21 ? 2 : size < 1 << 28 ? 3 : 4
+  chunk.copyWithin(begin + 1 + extra, begin + 1, at)
+  putUnsignedVarint(chunk, begin, size)
+  writer.at = at + extra
+}
