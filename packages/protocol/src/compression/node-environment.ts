@@ -9,7 +9,7 @@ export interface WasmMemory {
   grow(pages: number): number
 }
 
-type Imports = { readonly [module: string]: { readonly [name: string]: (...args: number[]) => number | void } }
+type Imports = { readonly [module: string]: { readonly [name: string]: (...args: number[]) => number } }
 
 /** What is used of the global, whose types come with the browser's library only. */
 const { WebAssembly } = globalThis as unknown as {

@@ -25,6 +25,7 @@ export {
 export { newUuid, uuidFromString, uuidToString, ZERO_UUID } from '../functions/uuid.js'
 export { type Field, fixed, type Int64Field, type Layout, layout } from '../layout.js'
 export { type BrokerId, formatTopicPartition, type LeaderEpoch, type TopicPartition } from '../topic-partition.js'
+export { type AnyBatch, iterateAnyBatches } from './any.js'
 export { type ReadLimits, RecordBatch } from './batch.js'
 export { type AppendRecord, BatchBuilder, type BatchOptions } from './builder.js'
 export {
@@ -34,6 +35,7 @@ export {
   endTransactionMarker,
   readControlRecord,
 } from './control.js'
+export { downConvert, type UpConvertOptions, upConvert } from './convert.js'
 export { RecordCursor } from './cursor.js'
 export { RecordsError, type RecordsErrorName } from './errors.js'
 export { type BatchExtent, batchAt, iterateBatches } from './iterate.js'
@@ -49,6 +51,9 @@ export {
   RECORD_BATCH,
   type TimestampType,
 } from './layout.js'
+export { LegacyBatch, readMessageSet } from './legacy.js'
+export { type AppendMessage, MessageSetBuilder, type MessageSetOptions } from './legacy-builder.js'
+export type { LegacyMagic } from './legacy-layout.js'
 export { type Record, type RecordHeader, RecordView } from './record.js'
 export {
   sizeOfUnsignedVarint,
