@@ -1,0 +1,35 @@
+/** DeleteRecords v0-2: moves the start of partitions forward. v2 flexible. Offset -1 is the high watermark. */
+import { type DeleteRecordsRequest, type DeleteRecordsResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
+import type { BrokerServices } from '../services.js'
+import { handler } from './handler.js'
+import { hostedPartition } from './hosted-partition.js'
+import { isInternalTopic } from './internal-topics.js'
+
+type Response = Input<typeof DeleteRecordsResponse>
+
+export const deleteRecords = handler<DeleteRecordsRequest, Response>('DeleteRecords', { versions: '0-2' }, async (request, context) => {
+  const topics: NonNullable<Response['topics']> = []
+  for (const { name, partitions } of request.topics) {
+    const results = []
+    for (const { partitionIndex, offset } of partitions) {
+      const deleted = await deleteBefore(context.broker, name, partitionIndex, offset)
+      results.push(
+        typeof deleted === 'number'
+          ? { partitionIndex, lowWatermark: deleted, errorCode: 0 }
+          : { partitionIndex, lowWatermark: -1, errorCode: errorCode(deleted) },
+      )
+    }
+    topics.push({ name, partitions: results })
+  }
+  return { throttleTimeMs: 0, topics }
+})
+
+/** The new low watermark, or why not. */
+async function deleteBefore(broker: BrokerServices, topic: string, index: number, offset: number): Promise<number | ErrorName> {
+  if (broker.image().partition(topic, index) === undefined) return 'UNKNOWN_TOPIC_OR_PARTITION'
+  if (isInternalTopic(topic)) return 'INVALID_TOPIC_EXCEPTION'
+  const partition = hostedPartition(broker, topic, index)
+  if (typeof partition === 'string') return partition
+  const result = await partition.deleteRecordsBefore(offset)
+  return result.kind === 'deleted' ? result.lowWatermark : result.error
+}

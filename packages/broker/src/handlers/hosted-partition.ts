@@ -1,0 +1,13 @@
+/** From a topic and an index to the partition here, or to the error that says why not. */
+import type { Partition } from '@mq/replica'
+import type { BrokerServices } from '../services.js'
+
+export type NotHere = 'UNKNOWN_TOPIC_OR_PARTITION' | 'NOT_LEADER_OR_FOLLOWER'
+
+/** A partition of the cluster that has no replica here sends the client to its leader; one that does not exist is unknown. */
+export function hostedPartition(broker: BrokerServices, topic: string, index: number): Partition | NotHere {
+  const partition = broker.partitions.get(topic, index)
+  const exists = broker.image().partition(topic, index) !== undefined
+  if (!exists) return 'UNKNOWN_TOPIC_OR_PARTITION'
+  return partition ?? 'NOT_LEADER_OR_FOLLOWER'
+}

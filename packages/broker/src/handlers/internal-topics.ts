@@ -1,0 +1,8 @@
+/** Topics that the broker keeps for itself: clients may read them, not write them. */
+
+const INTERNAL_TOPICS: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state'])
+
+export const isInternalTopic = (topic: string): boolean => INTERNAL_TOPICS.has(topic)
+
+/** The client id by which Kafka's own admin tools may write to internal topics. */
+export const ADMIN_CLIENT_ID = '__admin_client'

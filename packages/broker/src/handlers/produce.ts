@@ -1,0 +1,148 @@
+/**
+ * Produce v0-11: appends records to partitions. v0-2 carry message sets of magic 0 and 1, v3 transactional ids, v7 zstd
+ * (KIP-110), v8 record errors (KIP-467), v9 flexible, v10 leader hints (KIP-951). There are no transactions yet: their batches are refused.
+ */
+import { type ErrorName, errorCode, type Input, type ProduceRequest, type ProduceResponse } from '@mq/protocol'
+import { type Acks, isAcks } from '@mq/replica'
+import type { RequestContext } from '../services.js'
+import { CLOSE_CONNECTION, handler, NO_RESPONSE } from './handler.js'
+import { hostedPartition } from './hosted-partition.js'
+import { ADMIN_CLIENT_ID, isInternalTopic } from './internal-topics.js'
+import { LeaderHints } from './leader-hint.js'
+import { allowedByVersion, headersOf } from './produce-rules.js'
+
+type Response = Input<typeof ProduceResponse>
+type PartitionResponse = NonNullable<NonNullable<Response['responses']>[number]['partitionResponses']>[number]
+type Outcome = ReturnType<typeof append>
+type Settled = Awaited<Outcome>
+
+/** Not appended by the handler's own judgement. */
+interface Rejected {
+  readonly kind: 'rejected'
+  readonly error: ErrorName
+  readonly message: string | null
+}
+
+const rejected = (error: ErrorName, message: string | null = null): Rejected => ({ kind: 'rejected', error, message })
+
+/** Errors whose answers do not name the log start offset. */
+const WITHOUT_LOG_START: ReadonlySet<ErrorName> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'NOT_LEADER_OR_FOLLOWER',
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'CORRUPT_MESSAGE',
+  'KAFKA_STORAGE_ERROR',
+])
+
+export const produce = handler<ProduceRequest, Response>('Produce', { versions: '0-11' }, (request, context) => {
+  const answers = new ProduceAnswers(request.acks, context)
+  const unauthorized = request.transactionalId === null && request.topicData.some(hasTransactionalBatch)
+  const pending: Promise<void>[] = []
+  for (const { name, partitionData } of request.topicData) {
+    const partitionResponses = answers.addTopic(name)
+    for (const { index, records } of partitionData) {
+      const outcome = unauthorized
+        ? rejected('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
+        : append(request, name, index, records, context)
+      const place = partitionResponses.push({ index }) - 1
+      const settle = (settled: Settled) => {
+        partitionResponses[place] = answers.answer(name, index, settled)
+      }
+      if (outcome instanceof Promise) pending.push(outcome.then(settle))
+      else settle(outcome)
+    }
+  }
+  return pending.length === 0 ? answers.conclude() : Promise.all(pending).then(() => answers.conclude())
+})
+
+function hasTransactionalBatch(topic: ProduceRequest['topicData'][number]): boolean {
+  return topic.partitionData.some(({ records }) => {
+    const headers = headersOf(records)
+    return headers !== 'CORRUPT_MESSAGE' && headers.isTransactional
+  })
+}
+
+function append(request: ProduceRequest, topic: string, index: number, records: Buffer | null, context: RequestContext) {
+  const { broker } = context
+  const headers = headersOf(records)
+  if (headers === 'CORRUPT_MESSAGE') return rejected(headers)
+  if (broker.image().partition(topic, index) === undefined) return rejected('UNKNOWN_TOPIC_OR_PARTITION')
+  const allowed = allowedByVersion(context.apiVersion, records, headers)
+  if (allowed !== 'allowed' || records === null) return rejected(allowed === 'allowed' ? 'INVALID_RECORD' : allowed)
+  if (!isAcks(request.acks)) return rejected('INVALID_REQUIRED_ACKS')
+  if (headers.isTransactional) {
+    const { transactionalId } = request
+    broker.log.warn({ topic, partition: index, transactionalId }, 'refused a transactional batch: there are no transactions yet')
+    return rejected('INVALID_TXN_STATE', 'This broker has no transactions yet')
+  }
+  if (isInternalTopic(topic) && context.clientId !== ADMIN_CLIENT_ID) return rejected('INVALID_TOPIC_EXCEPTION')
+  const partition = hostedPartition(broker, topic, index)
+  if (typeof partition === 'string') return rejected(partition)
+  return partition.append(records, { acks: request.acks as Acks, timeoutMs: request.timeoutMs, origin: 'client' })
+}
+
+/** The response of one request, built as its partitions come to an end. */
+class ProduceAnswers {
+  readonly #acks: number
+  readonly #context: RequestContext
+  readonly #hints: LeaderHints
+  readonly #responses: { name: string; partitionResponses: PartitionResponse[] }[] = []
+  #failures: { topic: string; partition: number; error: ErrorName }[] = []
+
+  constructor(acks: number, context: RequestContext) {
+    this.#acks = acks
+    this.#context = context
+    this.#hints = new LeaderHints(context)
+  }
+
+  addTopic(name: string): PartitionResponse[] {
+    const partitionResponses: PartitionResponse[] = []
+    this.#responses.push({ name, partitionResponses })
+    return partitionResponses
+  }
+
+  answer(topic: string, index: number, settled: Settled): PartitionResponse {
+    if (settled.kind === 'appended') {
+      return {
+        index,
+        baseOffset: settled.firstOffset,
+        logAppendTimeMs: settled.logAppendTime,
+        logStartOffset: settled.logStartOffset,
+      }
+    }
+    const { error } = settled
+    this.#failures.push({ topic, partition: index, error })
+    const response: PartitionResponse = { index, errorCode: errorCode(error), baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 }
+    if (settled.kind === 'rejected') {
+      response.errorMessage = settled.message
+    } else {
+      if (!WITHOUT_LOG_START.has(error)) response.logStartOffset = this.#logStartOf(topic, index)
+      // Kafka gives a reason where single records are to blame, else the client's own words for the code have to do.
+      if (settled.recordErrors !== undefined) {
+        response.errorMessage = settled.message
+        response.recordErrors = settled.recordErrors.map(({ batchIndex, message }) => ({
+          batchIndex,
+          batchIndexErrorMessage: message,
+        }))
+      }
+    }
+    if (error === 'NOT_LEADER_OR_FOLLOWER' && this.#context.apiVersion >= 10) {
+      response.currentLeader = this.#hints.leaderOf(topic, index)
+    }
+    return response
+  }
+
+  /** With acks=0 nobody reads an answer; that something went wrong is told by closing the connection. */
+  conclude(): Response | typeof NO_RESPONSE | typeof CLOSE_CONNECTION {
+    if (this.#acks !== 0) return { responses: this.#responses, throttleTimeMs: 0, nodeEndpoints: this.#hints.nodeEndpoints }
+    if (this.#failures.length === 0) return NO_RESPONSE
+    const { clientId, connectionId, broker } = this.#context
+    broker.log.info({ clientId, connectionId, failures: this.#failures.slice(0, 10) }, 'closing: a produce with acks=0 failed')
+    return CLOSE_CONNECTION
+  }
+
+  #logStartOf(topic: string, index: number): number {
+    return this.#context.broker.partitions.get(topic, index)?.log?.logStartOffset ?? -1
+  }
+}
