@@ -1,8 +1,11 @@
 /** What a handler may use of the broker that it runs in. Each room adds its line here; broker.ts fills them in. */
+import type { Partitions } from '@mq/replica'
 import type { ReadConfig } from './config/read.js'
 import type { BrokerConfig } from './config/tables.js'
 import type { Controller } from './controller/api.js'
+import type { FetchSessions } from './handlers/fetch-sessions.js'
 import type { Clock, Logger, Random, Timers, Turn } from './ports.js'
+import type { ProducerIds } from './producer-ids.js'
 
 export interface BrokerServices {
   readonly brokerId: number
@@ -18,6 +21,10 @@ export interface BrokerServices {
   readonly log: Logger
   /** The cluster's metadata, `controller.image()`, and what changes it. */
   readonly controller: Controller
+  /** The partitions on this broker. */
+  readonly partitions: Partitions
+  readonly fetchSessions: FetchSessions
+  readonly producerIds: ProducerIds
 }
 
 /** One request's surroundings. */

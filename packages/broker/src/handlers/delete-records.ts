@@ -1,14 +1,14 @@
 /** DeleteRecords v0-2: moves the start of partitions forward. v2 flexible. Offset -1 is the high watermark. */
-import { type DeleteRecordsRequest, type DeleteRecordsResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
+import { type DeleteRecordsResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
 import type { BrokerServices } from '../services.js'
 import { handler } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
 import { isInternalTopic } from './internal-topics.js'
 
-type Response = Input<typeof DeleteRecordsResponse>
+type TopicResult = NonNullable<Input<typeof DeleteRecordsResponse>['topics']>[number]
 
-export const deleteRecords = handler<DeleteRecordsRequest, Response>('DeleteRecords', { versions: '0-2' }, async (request, context) => {
-  const topics: NonNullable<Response['topics']> = []
+export const deleteRecords = handler('DeleteRecords', { versions: '0-2' }, async (request, context) => {
+  const topics: TopicResult[] = []
   for (const { name, partitions } of request.topics) {
     const results = []
     for (const { partitionIndex, offset } of partitions) {
@@ -26,7 +26,7 @@ export const deleteRecords = handler<DeleteRecordsRequest, Response>('DeleteReco
 
 /** The new low watermark, or why not. */
 async function deleteBefore(broker: BrokerServices, topic: string, index: number, offset: number): Promise<number | ErrorName> {
-  if (broker.image().partition(topic, index) === undefined) return 'UNKNOWN_TOPIC_OR_PARTITION'
+  if (broker.controller.image().partition(topic, index) === undefined) return 'UNKNOWN_TOPIC_OR_PARTITION'
   if (isInternalTopic(topic)) return 'INVALID_TOPIC_EXCEPTION'
   const partition = hostedPartition(broker, topic, index)
   if (typeof partition === 'string') return partition

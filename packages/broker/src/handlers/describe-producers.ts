@@ -1,5 +1,5 @@
 /** DescribeProducers v0 (KIP-664): the producers that partitions remember, with their open transactions. */
-import { type DescribeProducersRequest, type DescribeProducersResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
+import { type DescribeProducersResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
 import type { BrokerServices } from '../services.js'
 import { handler } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
@@ -7,17 +7,13 @@ import { hostedPartition } from './hosted-partition.js'
 type Response = Input<typeof DescribeProducersResponse>
 type PartitionResponse = NonNullable<NonNullable<Response['topics']>[number]['partitions']>[number]
 
-export const describeProducers = handler<DescribeProducersRequest, Response>(
-  'DescribeProducers',
-  { versions: '0' },
-  (request, { broker }) => ({
-    throttleTimeMs: 0,
-    topics: request.topics.map(({ name, partitionIndexes }) => ({
-      name,
-      partitions: partitionIndexes.map((partitionIndex) => describe(broker, name, partitionIndex)),
-    })),
-  }),
-)
+export const describeProducers = handler('DescribeProducers', { versions: '0' }, (request, { broker }) => ({
+  throttleTimeMs: 0,
+  topics: request.topics.map(({ name, partitionIndexes }) => ({
+    name,
+    partitions: partitionIndexes.map((partitionIndex) => describe(broker, name, partitionIndex)),
+  })),
+}))
 
 function describe(broker: BrokerServices, topic: string, partitionIndex: number): PartitionResponse {
   const refuse = (error: ErrorName): PartitionResponse => ({ partitionIndex, errorCode: errorCode(error), errorMessage: null })

@@ -186,12 +186,7 @@ class WaitingFetch implements Delayed {
   readonly #answer: () => void
   isOver = false
 
-  constructor(
-    wanted: readonly WantedPartition[],
-    limits: FetchLimits,
-    results: readonly PartitionRead[],
-    answer: () => void,
-  ) {
+  constructor(wanted: readonly WantedPartition[], limits: FetchLimits, results: readonly PartitionRead[], answer: () => void) {
     this.#limits = limits
     this.#answer = answer
     results.forEach((result, at) => {

@@ -71,7 +71,11 @@ export interface FetchContext {
   readonly error: SessionError | null
   readonly partitions: readonly WantedPartition[]
   /** `answers[i]` belongs to `wanted[i]`. */
-  conclude<Answer>(wanted: readonly WantedPartition[], answers: readonly Answer[], newsOf: (answer: Answer) => PartitionNews): Outcome<Answer>
+  conclude<Answer>(
+    wanted: readonly WantedPartition[],
+    answers: readonly Answer[],
+    newsOf: (answer: Answer) => PartitionNews,
+  ): Outcome<Answer>
 }
 
 export interface SessionsOptions {

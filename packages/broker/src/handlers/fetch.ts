@@ -13,7 +13,9 @@ import { LeaderHints } from './leader-hint.js'
 
 type Response = Input<typeof FetchResponse>
 type TopicResponse = NonNullable<Response['responses']>[number]
-type PartitionResponse = NonNullable<TopicResponse['partitions']>[number]
+/** Filled in place: there may be thousands in one answer. */
+type Filled<T> = { -readonly [Name in keyof T]: T[Name] }
+type PartitionResponse = Filled<NonNullable<TopicResponse['partitions']>[number]>
 
 interface Answer {
   readonly wanted: WantedPartition
@@ -24,9 +26,9 @@ interface Answer {
 const NO_RECORDS = Buffer.alloc(0)
 const READ_COMMITTED = 1
 
-export const fetch = handler<FetchRequest, Response>('Fetch', { versions: '0-17' }, (request, context) => {
+export const fetch = handler('Fetch', { versions: '4-17' }, (request, context) => {
   const { broker } = context
-  const image = broker.image()
+  const image = broker.controller.image()
   const session = openSession(request, context)
   // What is not known at all is answered after all others, as Kafka does.
   const unknown: WantedPartition[] = []
@@ -43,7 +45,7 @@ export const fetch = handler<FetchRequest, Response>('Fetch', { versions: '0-17'
 })
 
 function openSession(request: FetchRequest, context: RequestContext): FetchContext {
-  const image = context.broker.image()
+  const image = context.broker.controller.image()
   const usesTopicIds = context.apiVersion >= 13
   const nameOf = (topicId: string): string | null => image.topicById(topicId)?.name ?? null
   const wanted: WantedPartition[] = []

@@ -7,7 +7,7 @@ export type NotHere = 'UNKNOWN_TOPIC_OR_PARTITION' | 'NOT_LEADER_OR_FOLLOWER'
 /** A partition of the cluster that has no replica here sends the client to its leader; one that does not exist is unknown. */
 export function hostedPartition(broker: BrokerServices, topic: string, index: number): Partition | NotHere {
   const partition = broker.partitions.get(topic, index)
-  const exists = broker.image().partition(topic, index) !== undefined
+  const exists = broker.controller.image().partition(topic, index) !== undefined
   if (!exists) return 'UNKNOWN_TOPIC_OR_PARTITION'
   return partition ?? 'NOT_LEADER_OR_FOLLOWER'
 }

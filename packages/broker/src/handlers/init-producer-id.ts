@@ -2,14 +2,14 @@
  * InitProducerId v0-5: an id and an epoch for an idempotent producer (KIP-98, KIP-360). There are no transactions yet: a
  * transactional id is refused with the error at which every client stops at once.
  */
-import { errorCode, type InitProducerIdRequest, type InitProducerIdResponse, type Input } from '@mq/protocol'
+import { errorCode, type InitProducerIdResponse, type Input } from '@mq/protocol'
 import { handler } from './handler.js'
 
 type Response = Input<typeof InitProducerIdResponse>
 
 const NONE = -1
 
-export const initProducerId = handler<InitProducerIdRequest, Response>('InitProducerId', { versions: '0-5' }, async (request, context) => {
+export const initProducerId = handler('InitProducerId', { versions: '0-5' }, async (request, context) => {
   const refuse = (error: Parameters<typeof errorCode>[0]): Response => ({
     throttleTimeMs: 0,
     errorCode: errorCode(error),

@@ -32,7 +32,7 @@ export class LeaderHints {
   }
 
   leaderOf(topic: string, partition: number): LeaderHint {
-    const image = this.#context.broker.image()
+    const image = this.#context.broker.controller.image()
     const state = image.partition(topic, partition)
     if (state === undefined) return UNKNOWN
     const broker = image.brokers.get(state.leader)

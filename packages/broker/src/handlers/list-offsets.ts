@@ -1,25 +1,24 @@
 /**
- * ListOffsets v0-9: offsets by time. v0 lists segment starts, v1 one offset with its timestamp, v2 isolation levels, v4 leader
+ * ListOffsets v1-9: offsets by time. v1 one offset with its timestamp, v2 isolation levels, v4 leader
  * epochs, v6 flexible, v7 the largest timestamp (-3), v8 the earliest local offset (-4), v9 the latest tiered one (-5).
  */
 import { type ErrorName, errorCode, type Input, type ListOffsetsRequest, type ListOffsetsResponse } from '@mq/protocol'
 import type { RequestContext } from '../services.js'
 import { handler } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
-import { type Found, findOffset, legacyOffsets, specialIsKnown } from './list-offsets-find.js'
+import { type Found, findOffset, specialIsKnown } from './list-offsets-find.js'
 
-type Response = Input<typeof ListOffsetsResponse>
-type PartitionResponse = NonNullable<NonNullable<Response['topics']>[number]['partitions']>[number]
+type TopicResponse = NonNullable<Input<typeof ListOffsetsResponse>['topics']>[number]
+type PartitionResponse = NonNullable<TopicResponse['partitions']>[number]
 type Asked = ListOffsetsRequest['topics'][number]['partitions'][number]
 
-export const listOffsets = handler<ListOffsetsRequest, Response>('ListOffsets', { versions: '0-9' }, async (request, context) => {
+export const listOffsets = handler('ListOffsets', { versions: '1-9' }, async (request, context) => {
   const repeated = repeatedPartitions(request)
-  const topics: NonNullable<Response['topics']> = []
+  const topics: TopicResponse[] = []
   for (const { name, partitions } of request.topics) {
     const responses: PartitionResponse[] = []
     for (const asked of partitions) {
-      if (context.apiVersion === 0) responses.push(await answerV0(request, name, asked, context))
-      else if (repeated.has(`${name}-${asked.partitionIndex}`)) responses.push(failure(asked, 'INVALID_REQUEST'))
+      if (repeated.has(`${name}-${asked.partitionIndex}`)) responses.push(failure(asked, 'INVALID_REQUEST'))
       else responses.push(await answer(request, name, asked, context))
     }
     topics.push({ name, partitions: responses })
@@ -47,7 +46,12 @@ const failure = (asked: Asked, error: ErrorName): PartitionResponse => ({
   offset: -1,
 })
 
-async function answer(request: ListOffsetsRequest, topic: string, asked: Asked, context: RequestContext): Promise<PartitionResponse> {
+async function answer(
+  request: ListOffsetsRequest,
+  topic: string,
+  asked: Asked,
+  context: RequestContext,
+): Promise<PartitionResponse> {
   if (!specialIsKnown(asked.timestamp, context.apiVersion)) return failure(asked, 'UNSUPPORTED_VERSION')
   const partition = hostedPartition(context.broker, topic, asked.partitionIndex)
   if (typeof partition === 'string') return failure(asked, partition)
@@ -60,13 +64,4 @@ async function answer(request: ListOffsetsRequest, topic: string, asked: Asked, 
   }
   const { timestamp, offset, leaderEpoch } = found
   return { partitionIndex: asked.partitionIndex, errorCode: 0, timestamp, offset, leaderEpoch }
-}
-
-async function answerV0(request: ListOffsetsRequest, topic: string, asked: Asked, context: RequestContext): Promise<PartitionResponse> {
-  if (asked.timestamp < -2) return failure(asked, 'UNSUPPORTED_VERSION')
-  const partition = hostedPartition(context.broker, topic, asked.partitionIndex)
-  if (typeof partition === 'string') return failure(asked, partition)
-  const offsets = legacyOffsets(partition, asked.timestamp, asked.maxNumOffsets, request.replicaId === -1)
-  if (!Array.isArray(offsets)) return failure(asked, offsets)
-  return { partitionIndex: asked.partitionIndex, errorCode: 0, oldStyleOffsets: offsets }
 }

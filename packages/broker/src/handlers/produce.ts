@@ -12,7 +12,9 @@ import { LeaderHints } from './leader-hint.js'
 import { allowedByVersion, headersOf } from './produce-rules.js'
 
 type Response = Input<typeof ProduceResponse>
-type PartitionResponse = NonNullable<NonNullable<Response['responses']>[number]['partitionResponses']>[number]
+/** Filled in place: there may be thousands in one answer. */
+type Filled<T> = { -readonly [Name in keyof T]: T[Name] }
+type PartitionResponse = Filled<NonNullable<NonNullable<Response['responses']>[number]['partitionResponses']>[number]>
 type Outcome = ReturnType<typeof append>
 type Settled = Awaited<Outcome>
 
@@ -35,7 +37,7 @@ const WITHOUT_LOG_START: ReadonlySet<ErrorName> = new Set([
   'KAFKA_STORAGE_ERROR',
 ])
 
-export const produce = handler<ProduceRequest, Response>('Produce', { versions: '0-11' }, (request, context) => {
+export const produce = handler('Produce', { versions: '0-11' }, (request, context) => {
   const answers = new ProduceAnswers(request.acks, context)
   const unauthorized = request.transactionalId === null && request.topicData.some(hasTransactionalBatch)
   const pending: Promise<void>[] = []
@@ -67,7 +69,7 @@ function append(request: ProduceRequest, topic: string, index: number, records: 
   const { broker } = context
   const headers = headersOf(records)
   if (headers === 'CORRUPT_MESSAGE') return rejected(headers)
-  if (broker.image().partition(topic, index) === undefined) return rejected('UNKNOWN_TOPIC_OR_PARTITION')
+  if (broker.controller.image().partition(topic, index) === undefined) return rejected('UNKNOWN_TOPIC_OR_PARTITION')
   const allowed = allowedByVersion(context.apiVersion, records, headers)
   if (allowed !== 'allowed' || records === null) return rejected(allowed === 'allowed' ? 'INVALID_RECORD' : allowed)
   if (!isAcks(request.acks)) return rejected('INVALID_REQUIRED_ACKS')
@@ -113,7 +115,13 @@ class ProduceAnswers {
     }
     const { error } = settled
     this.#failures.push({ topic, partition: index, error })
-    const response: PartitionResponse = { index, errorCode: errorCode(error), baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 }
+    const response: PartitionResponse = {
+      index,
+      errorCode: errorCode(error),
+      baseOffset: -1,
+      logAppendTimeMs: -1,
+      logStartOffset: -1,
+    }
     if (settled.kind === 'rejected') {
       response.errorMessage = settled.message
     } else {
