@@ -13,7 +13,7 @@ export function parseProperties(text: string): Map<string, string> {
       line = line.slice(0, -1) + lines[at]!.replace(/^[ \t\f]+/, '')
     }
     const { key, value } = split(line)
-    if (key !== '') entries.set(unescape(key), unescape(value))
+    if (key !== '') entries.set(unescaped(key), unescaped(value))
   }
   return entries
 }
@@ -25,7 +25,7 @@ function split(line: string): { key: string; value: string } {
   return { key: line.slice(0, end), value: rest }
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/\\(u[0-9A-Fa-f]{4}|.|$)/gs, (_, code: string) => {
     if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16))
     return { t: '\t', n: '\n', r: '\r', f: '\f' }[code] ?? code

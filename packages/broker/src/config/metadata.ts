@@ -369,12 +369,12 @@ export const METADATA_CONFIG = configs({
   },
   'mq.metadata.store': {
     type: 'string',
-    default: 'zookeeper',
+    default: null,
     valid: oneOf('embedded', 'zookeeper'),
     importance: 'high',
     update: 'read-only',
     own: true,
-    doc: 'Who keeps the metadata of the cluster: `embedded` is a store of this broker alone, in plain files; `zookeeper` is an ensemble, which this version cannot use yet.',
+    doc: 'Who keeps the metadata of the cluster: `embedded` is a store of this broker alone, in plain files; `zookeeper` is an ensemble, which this version cannot use yet. Empty: `zookeeper` when `zookeeper.connect` is set, else `embedded`.',
     effect: 'honoured',
   },
 })

@@ -36,6 +36,7 @@ export class Connection {
   #corked = false
   #draining = false
   #ended: string | undefined
+  #closeWhenServed: string | undefined
 
   constructor(
     readonly id: string,
@@ -84,7 +85,13 @@ export class Connection {
     this.owner.gone(this, reason)
   }
 
-  /** Closes after what was written has left, or when `afterMs` callers give up by calling close(). */
+  /** Answers the request in flight, if there is one, and closes; requests behind it are dropped. */
+  closeWhenServed(reason: string): void {
+    this.#closeWhenServed = reason
+    if (!this.#inFlight) this.closeWhenSent(reason)
+  }
+
+  /** Closes after what was written has left; whoever cannot wait for that calls close() as well. */
   closeWhenSent(reason: string): void {
     if (this.#ended !== undefined) return
     if (this.#corked) this.#uncork()
@@ -114,7 +121,8 @@ export class Connection {
         void reply.then((later) => {
           this.#inFlight = false
           this.#send(later)
-          this.#serveWaiting()
+          if (this.#closeWhenServed !== undefined) this.closeWhenSent(this.#closeWhenServed)
+          else this.#serveWaiting()
         })
       } else this.#send(reply)
     }

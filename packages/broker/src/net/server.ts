@@ -56,6 +56,8 @@ export class SocketServer {
   #acceptErrorLoggedAt = Number.NEGATIVE_INFINITY
   #stopSweep: (() => void) | undefined
   #closing = false
+  #isOpen = false
+  readonly #held: (() => void)[] = []
   #whenEmpty: (() => void) | undefined
 
   constructor(options: SocketServerOptions) {
@@ -86,6 +88,12 @@ export class SocketServer {
     return bound
   }
 
+  /** From now on requests are read. Connections that came before have waited. */
+  open(): void {
+    this.#isOpen = true
+    for (const start of this.#held.splice(0)) start()
+  }
+
   get connectionCount(): number {
     return this.#connections.size
   }
@@ -95,9 +103,7 @@ export class SocketServer {
     this.#closing = true
     this.#stopSweep?.()
     const closed = this.#servers.splice(0).map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-    for (const connection of this.#connections.values()) {
-      if (connection.isIdle) connection.closeWhenSent('the broker stops')
-    }
+    for (const connection of this.#connections.values()) connection.closeWhenServed('the broker stops')
     if (this.#connections.size > 0) {
       await new Promise<void>((resolve) => {
         const cancel = this.#options.timers.after(withinMs, () => {
@@ -141,9 +147,13 @@ export class SocketServer {
     }
     const connection = new Connection(id, listenerName, address, socket, owner, limits['socket.request.max.bytes'])
     this.#connections.set(id, connection)
+    const start = () => {
+      if (this.#isOpen) connection.start()
+      else this.#held.push(() => connection.start())
+    }
     const waitMs = this.#creationDelay(clock.monotonic())
-    if (waitMs <= 0) connection.start()
-    else connection.onGone(timers.after(waitMs, () => connection.start()))
+    if (waitMs <= 0) start()
+    else connection.onGone(timers.after(waitMs, start))
   }
 
   /** Connections above `max.connection.creation.rate` are read from only when their turn has come. */
