@@ -10,7 +10,12 @@ import { Mailbox } from './mailbox.js'
 import { type PartitionError, type ReadResult, type Refusal, refusal } from './ports.js'
 import type { Purgatory } from './purgatory.js'
 
-export type PartitionConfig = TopicConfig & ReplicaTopicConfig
+/** A topic's configs as far as its partitions obey them. */
+export type PartitionConfig = TopicConfig &
+  ReplicaTopicConfig & {
+    /** Whether old clients are served at the cost of converting what they fetch (KIP-283). */
+    readonly 'message.downconversion.enable': boolean
+  }
 
 /** What one client's append asks for. `timeoutMs` counts for acks=-1 alone. */
 export interface AppendOptions {

@@ -26,7 +26,7 @@ interface Answer {
 const NO_RECORDS = Buffer.alloc(0)
 const READ_COMMITTED = 1
 
-export const fetch = handler('Fetch', { versions: '4-17' }, (request, context) => {
+export const fetch = handler('Fetch', { versions: '0-17' }, (request, context) => {
   const { broker } = context
   const image = broker.controller.image()
   const session = openSession(request, context)
