@@ -1,0 +1,314 @@
+/**
+ * The client's way to a cluster: bootstrap, metadata, one connection per broker and purpose, coordinators.
+ * Rules are in cluster-image.ts and retry.ts; this file runs them.
+ */
+
+import type { ConnectionOptions } from 'node:tls'
+import { EMPTY_IMAGE, type ClusterImage, leaderOf, parseAddress, withMetadata } from './cluster-image'
+import { Connection, type ConnectionListener } from './connection'
+import {
+  KafkaJSBrokerNotFound,
+  KafkaJSConnectionError,
+  KafkaJSError,
+  KafkaJSGroupCoordinatorNotFound,
+  KafkaJSNoBrokerAvailableError,
+  KafkaJSNonRetriableError,
+  KafkaJSTopicMetadataNotLoaded,
+  protocolError,
+} from './errors'
+import type { Logger } from './logger'
+import type { Environment } from './ports'
+import type { PartitionMetadata } from './producer/partitioner'
+import { type RetryPolicy, retrying } from './retry'
+import type { ResponseOf } from './versions'
+
+export type BrokersSource = readonly string[] | (() => string[] | Promise<string[]>)
+
+/** A fetch may hold its connection for seconds, so it has one of its own beside the one for everything else. */
+export type Purpose = 'main' | 'fetch'
+
+export interface ClusterOptions {
+  readonly brokers: BrokersSource
+  readonly clientId: string
+  readonly ssl?: ConnectionOptions | undefined
+  readonly environment: Environment
+  readonly logger: Logger
+  readonly connectionTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly enforceRequestTimeout: boolean
+  readonly maxInFlightRequests: number
+  readonly metadataMaxAgeMs: number
+  readonly allowAutoTopicCreation: boolean
+  readonly retry: RetryPolicy
+  readonly listener: ConnectionListener
+}
+
+export class Cluster {
+  readonly #options: ClusterOptions
+  readonly #connections = new Map<string, Connection>()
+  readonly #coordinators = new Map<string, number>()
+  readonly #targetTopics = new Set<string>()
+  #image: ClusterImage = EMPTY_IMAGE
+  #loadedAt: number | undefined
+  #refreshing: Promise<void> | undefined
+  #connected = false
+  #nextBroker = 0
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+  }
+
+  get image(): ClusterImage {
+    return this.#image
+  }
+
+  isConnected(): boolean {
+    return this.#connected
+  }
+
+  /** Finds a broker that answers, by the policy's tries, and loads the metadata. */
+  async connect(): Promise<void> {
+    if (this.#connected) return
+    this.#connected = true
+    try {
+      await this.retrying(() => this.refreshMetadata())
+    } catch (error) {
+      await this.disconnect()
+      throw error
+    }
+  }
+
+  async disconnect(): Promise<void> {
+    this.#connected = false
+    for (const connection of this.#connections.values()) connection.close()
+    this.#connections.clear()
+    this.#coordinators.clear()
+    this.#loadedAt = undefined
+  }
+
+  /** Runs work under the client's retry policy; ends early when the client is disconnected. */
+  retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { retry, environment } = this.#options
+    return retrying({ policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected }, work)
+  }
+
+  getNodeIds(): number[] {
+    return [...this.#image.brokers.keys()]
+  }
+
+  async addTargetTopic(topic: string): Promise<void> {
+    await this.addMultipleTargetTopics([topic])
+  }
+
+  /** Adds topics to those whose metadata is kept, and loads what is not known yet. */
+  async addMultipleTargetTopics(topics: readonly string[]): Promise<void> {
+    for (const topic of topics) this.#targetTopics.add(topic)
+    if (topics.some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
+  }
+
+  /** Callers at the same time share one request. */
+  refreshMetadata(): Promise<void> {
+    this.#refreshing ??= this.#loadMetadata().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async refreshMetadataIfNecessary(): Promise<void> {
+    const { environment, metadataMaxAgeMs } = this.#options
+    const stale = this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
+    if (stale || [...this.#targetTopics].some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
+  }
+
+  async #loadMetadata(): Promise<void> {
+    const topics = [...this.#targetTopics]
+    const response = await this.metadata(topics)
+    this.#image = withMetadata(this.#image, response)
+    this.#loadedAt = this.#options.environment.clock.monotonic()
+    for (const { errorCode, name } of response.topics)
+      if (errorCode !== 0 && name !== null) throw this.#topicError(errorCode, name)
+  }
+
+  #topicError(errorCode: number, topic: string): Error {
+    return Object.assign(protocolError(errorCode), { topic })
+  }
+
+  /** One Metadata request to any broker: the topics named, or all of them for null. Leaves the image alone. */
+  async metadata(topics: readonly string[] | null): Promise<ResponseOf<'Metadata'>> {
+    const connection = await this.anyBroker()
+    return connection.send('Metadata', {
+      topics: topics === null ? null : topics.map((name) => ({ name })),
+      allowAutoTopicCreation: topics !== null && this.#options.allowAutoTopicCreation,
+    })
+  }
+
+  /** A connection to some broker that answers: a known one first (open ones before others), then the bootstrap list again. */
+  async anyBroker(): Promise<Connection> {
+    for (const connection of this.#connections.values()) if (connection.isOpen) return connection
+    const known = [...this.#image.brokers.values()]
+    const seeds = await this.#seeds()
+    const candidates = [...known.map(({ host, port }) => ({ host, port })), ...seeds]
+    let failure: Error = new KafkaJSNoBrokerAvailableError()
+    const first = this.#nextBroker++
+    for (let turn = 0; turn < candidates.length; turn++) {
+      const { host, port } = candidates[(first + turn) % candidates.length]!
+      try {
+        return await this.#connectionTo(host, port, 'main')
+      } catch (error) {
+        failure = error as Error
+        this.#options.logger.warn(`Cannot reach the broker ${host}:${port}: ${failure.message}`)
+      }
+    }
+    throw failure
+  }
+
+  async #seeds(): Promise<{ host: string; port: number }[]> {
+    const { brokers } = this.#options
+    const list: readonly string[] = typeof brokers === 'function' ? await brokers() : brokers
+    try {
+      return list.map(parseAddress)
+    } catch (error) {
+      throw new KafkaJSNonRetriableError(`Failed to connect: ${(error as Error).message}`)
+    }
+  }
+
+  async #connectionTo(host: string, port: number, purpose: Purpose): Promise<Connection> {
+    if (!this.#connected) throw new KafkaJSNonRetriableError('The client is disconnected')
+    const key = `${purpose} ${host}:${port}`
+    let connection = this.#connections.get(key)
+    if (connection === undefined || connection.isClosed) {
+      const { clientId, ssl, environment, logger, connectionTimeoutMs, requestTimeoutMs } = this.#options
+      connection = new Connection({
+        host,
+        port,
+        clientId,
+        ssl,
+        socketFactory: environment.socketFactory,
+        clock: environment.clock,
+        timers: environment.timers,
+        logger,
+        connectionTimeoutMs,
+        requestTimeoutMs,
+        enforceRequestTimeout: this.#options.enforceRequestTimeout,
+        maxInFlightRequests: this.#options.maxInFlightRequests,
+        listener: this.#options.listener,
+      })
+      this.#connections.set(key, connection)
+    }
+    await connection.open()
+    return connection
+  }
+
+  /** The connection to a broker by its id. A broker that cannot be reached makes the metadata stale. */
+  async findBroker({ nodeId }: { nodeId: number | string }, purpose: Purpose = 'main'): Promise<Connection> {
+    const address = this.#image.brokers.get(Number(nodeId))
+    if (address === undefined) throw new KafkaJSBrokerNotFound(`Broker ${nodeId} not found in the cached metadata`)
+    try {
+      return await this.#connectionTo(address.host, address.port, purpose)
+    } catch (error) {
+      if (error instanceof KafkaJSConnectionError) this.#loadedAt = undefined
+      throw error
+    }
+  }
+
+  async findControllerBroker(): Promise<Connection> {
+    await this.refreshMetadataIfNecessary()
+    const { controllerId } = this.#image
+    if (controllerId === null || !this.#image.brokers.has(controllerId)) {
+      await this.refreshMetadata()
+      if (this.#image.controllerId === null) throw new KafkaJSTopicMetadataNotLoaded('The cluster has no controller now')
+    }
+    return this.findBroker({ nodeId: this.#image.controllerId! })
+  }
+
+  /** The broker that coordinates a group; asked once and remembered until `forgetCoordinator`. */
+  async findGroupCoordinator({ groupId }: { groupId: string }): Promise<Connection> {
+    const known = this.#coordinators.get(groupId)
+    if (known !== undefined) return this.findBroker({ nodeId: known })
+    const asked = await this.anyBroker()
+    const response = await asked.send('FindCoordinator', { key: groupId, keyType: 0 })
+    if (response.errorCode !== 0) throw protocolError(response.errorCode, response.errorMessage)
+    if (!this.#image.brokers.has(response.nodeId)) await this.refreshMetadata()
+    if (!this.#image.brokers.has(response.nodeId)) throw new KafkaJSGroupCoordinatorNotFound(`Coordinator ${response.nodeId} of "${groupId}" is not among the brokers`)
+    this.#coordinators.set(groupId, response.nodeId)
+    return this.findBroker({ nodeId: response.nodeId })
+  }
+
+  forgetCoordinator(groupId: string): void {
+    this.#coordinators.delete(groupId)
+  }
+
+  leaderOf(topic: string, partition: number): number | undefined {
+    return leaderOf(this.#image, topic, partition)
+  }
+
+  findTopicPartitionMetadata(topic: string): PartitionMetadata[] {
+    if (this.#loadedAt === undefined && !this.#image.topics.has(topic)) throw new KafkaJSTopicMetadataNotLoaded('Topic metadata not loaded', { topic })
+    return this.#image.topics.get(topic)?.partitions ?? []
+  }
+
+  /** Partitions by leading broker; those without a leader are left out. */
+  findLeaderForPartitions(topic: string, partitions: readonly number[]): { [leader: string]: number[] } {
+    const byLeader: { [leader: string]: number[] } = {}
+    for (const partition of partitions) {
+      const leader = this.leaderOf(topic, partition)
+      if (leader === undefined) continue
+      byLeader[leader] ??= []
+      byLeader[leader].push(partition)
+    }
+    return byLeader
+  }
+
+  /**
+   * Offsets by time, asked of each partition's leader. `timestamp` -1: latest, -2: earliest.
+   * Partitions without a record at or after the time answer -1. Rejects with the first partition's error.
+   */
+  async listOffsets(
+    wanted: readonly { topic: string; partition: number; timestamp: number }[],
+    { isolationLevel = 0 }: { isolationLevel?: 0 | 1 } = {},
+  ): Promise<{ topic: string; partition: number; offset: number; timestamp: number }[]> {
+    const byLeader = new Map<number, typeof wanted[number][]>()
+    for (const each of wanted) {
+      const leader = this.leaderOf(each.topic, each.partition)
+      if (leader === undefined) {
+        this.#loadedAt = undefined
+        throw new KafkaJSError(`No leader is known for ${each.topic}-${each.partition}`)
+      }
+      byLeader.set(leader, [...(byLeader.get(leader) ?? []), each])
+    }
+    const answers = await Promise.all(
+      [...byLeader].map(async ([nodeId, asked]) => {
+        const topics = byTopic(asked)
+        const connection = await this.findBroker({ nodeId })
+        const response = await connection.send('ListOffsets', {
+          replicaId: -1,
+          isolationLevel,
+          topics: [...topics].map(([name, partitions]) => ({
+            name,
+            partitions: partitions.map(({ partition, timestamp }) => ({ partitionIndex: partition, timestamp, currentLeaderEpoch: -1 })),
+          })),
+        })
+        return response.topics.flatMap(({ name, partitions }) =>
+          partitions.map(({ partitionIndex, errorCode, offset, timestamp }) => {
+            if (errorCode !== 0) {
+              this.#loadedAt = undefined
+              throw Object.assign(protocolError(errorCode), { topic: name, partition: partitionIndex })
+            }
+            return { topic: name, partition: partitionIndex, offset, timestamp }
+          }),
+        )
+      }),
+    )
+    return answers.flat()
+  }
+}
+
+export function byTopic<Entry extends { topic: string }>(entries: readonly Entry[]): Map<string, Entry[]> {
+  const groups = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const group = groups.get(entry.topic)
+    if (group === undefined) groups.set(entry.topic, [entry])
+    else group.push(entry)
+  }
+  return groups
+}

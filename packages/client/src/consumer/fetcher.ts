@@ -1,0 +1,271 @@
+/**
+ * Fetches ahead of the handlers: one request at a time to each leader, on a connection of its own, for partitions with room.
+ * Memory is bounded: a partition is asked for again only when what it brought has been taken.
+ */
+
+import { batchAt, iterateBatches, readControlRecord, readMessageSet, type RecordBatch } from '@mq/protocol'
+import type { Cluster } from '../cluster'
+import { failureOf, protocolError } from '../errors'
+import type { Environment } from '../ports'
+import type { ResponseOf } from '../versions'
+import { AbortedTransactions, type AbortedTransaction } from './aborted'
+import { Batch, type KafkaMessage, messageOf } from './batch'
+import { type PartitionPosition, partitionKey, type Positions } from './positions'
+
+export interface FetchLimits {
+  readonly maxBytesPerPartition: number
+  readonly minBytes: number
+  readonly maxBytes: number
+  readonly maxWaitMs: number
+}
+
+export interface FetcherOptions {
+  readonly cluster: Cluster
+  readonly environment: Environment
+  readonly positions: Positions
+  readonly limits: FetchLimits
+  readonly readUncommitted: boolean
+  readonly rackId: string
+  readonly requestTimeoutMs: number
+  /** A chunk arrived: somebody may take it. */
+  onFetched(): void
+  onFetchStart(nodeId: number): void
+  onFetch(nodeId: number, durationMs: number): void
+  onOutOfRange(position: PartitionPosition, offset: number): void
+  /** A fetch failed; it is tried again after a pause. */
+  onFailure(error: Error): void
+}
+
+/** What one fetch brought for a partition, not decoded yet. */
+export interface Chunk {
+  readonly topic: string
+  readonly partition: number
+  readonly epoch: number
+  readonly fetchOffset: number
+  readonly highWatermark: number
+  readonly aborted: readonly AbortedTransaction[] | null
+  readonly records: Buffer
+}
+
+/** Pause after a failed fetch, in ms. */
+const PAUSE_AFTER_FAILURE_MS = 300
+const STALE_LEADER = new Set(['NOT_LEADER_OR_FOLLOWER', 'UNKNOWN_TOPIC_OR_PARTITION', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH', 'LEADER_NOT_AVAILABLE', 'KAFKA_STORAGE_ERROR', 'REPLICA_NOT_AVAILABLE'])
+
+export class Fetcher {
+  readonly #options: FetcherOptions
+  readonly #chunks = new Map<string, Chunk>()
+  readonly #loops = new Map<number, Promise<void>>()
+  #running = true
+  #wake: (() => void)[] = []
+  #cancelPauses = new Set<() => void>()
+
+  constructor(options: FetcherOptions) {
+    this.#options = options
+  }
+
+  /** Starts or wakes the loops for the leaders of the present assignment. */
+  kick(): void {
+    if (!this.#running) return
+    for (const { topic, partition } of this.#options.positions.all()) {
+      const leader = this.#options.cluster.leaderOf(topic, partition)
+      if (leader !== undefined && !this.#loops.has(leader)) {
+        const loop = this.#loop(leader).finally(() => this.#loops.delete(leader))
+        this.#loops.set(leader, loop)
+      }
+    }
+    for (const resume of this.#wake.splice(0)) resume()
+  }
+
+  /** Takes the chunk of a partition, if there is one that is still wanted. */
+  take(topic: string, partition: number): Chunk | undefined {
+    const key = partitionKey(topic, partition)
+    const chunk = this.#chunks.get(key)
+    if (chunk === undefined) return undefined
+    this.#chunks.delete(key)
+    this.kick()
+    return this.#options.positions.isCurrent(topic, partition, chunk.epoch) ? chunk : undefined
+  }
+
+  waiting(): IterableIterator<Chunk> {
+    return this.#chunks.values()
+  }
+
+  stop(): void {
+    this.#running = false
+    this.#chunks.clear()
+    for (const cancel of this.#cancelPauses) cancel()
+    this.#cancelPauses.clear()
+    for (const resume of this.#wake.splice(0)) resume()
+  }
+
+  async #loop(nodeId: number): Promise<void> {
+    while (this.#running) {
+      const wanted = this.#wanted(nodeId)
+      if (wanted.length === 0) {
+        if (![...this.#options.positions.all()].some(({ topic, partition }) => this.#options.cluster.leaderOf(topic, partition) === nodeId)) return
+        await new Promise<void>((resolve) => this.#wake.push(resolve))
+        continue
+      }
+      try {
+        await this.#fetch(nodeId, wanted)
+      } catch (error) {
+        if (!this.#running) return
+        this.#options.onFailure(error as Error)
+        await this.#pause(PAUSE_AFTER_FAILURE_MS)
+        if (!this.#running) return
+        await this.#options.cluster.refreshMetadata().catch((problem: Error) => this.#options.onFailure(problem))
+        this.kick()
+      }
+    }
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#cancelPauses.delete(end)
+        resolve()
+      }
+      const cancel = this.#options.environment.timers.after(delayMs, done)
+      const end = (): void => {
+        cancel()
+        resolve()
+      }
+      this.#cancelPauses.add(end)
+    })
+  }
+
+  #wanted(nodeId: number): PartitionPosition[] {
+    const { positions, cluster } = this.#options
+    return positions
+      .all()
+      .filter(
+        (position) =>
+          !position.paused &&
+          position.nextOffset !== undefined &&
+          !this.#chunks.has(partitionKey(position.topic, position.partition)) &&
+          cluster.leaderOf(position.topic, position.partition) === nodeId,
+      )
+  }
+
+  async #fetch(nodeId: number, wanted: PartitionPosition[]): Promise<void> {
+    const { cluster, limits, readUncommitted, rackId, environment, requestTimeoutMs } = this.#options
+    // Remembered before the request: a seek while it travels makes the answer stale.
+    const asked = new Map(wanted.map((position) => [partitionKey(position.topic, position.partition), { epoch: position.epoch, offset: position.nextOffset! }]))
+    const byTopic = new Map<string, PartitionPosition[]>()
+    for (const position of wanted) byTopic.set(position.topic, [...(byTopic.get(position.topic) ?? []), position])
+    const connection = await cluster.findBroker({ nodeId }, 'fetch')
+    this.#options.onFetchStart(nodeId)
+    const began = environment.clock.monotonic()
+    const response = await connection.send(
+      'Fetch',
+      {
+        replicaId: -1,
+        maxWaitMs: limits.maxWaitMs,
+        minBytes: limits.minBytes,
+        maxBytes: limits.maxBytes,
+        isolationLevel: readUncommitted ? 0 : 1,
+        sessionId: 0,
+        sessionEpoch: -1,
+        rackId,
+        topics: [...byTopic].map(([topic, positions]) => ({
+          topic,
+          partitions: positions.map(({ partition, nextOffset }) => ({
+            partition,
+            currentLeaderEpoch: -1,
+            fetchOffset: nextOffset!,
+            logStartOffset: -1,
+            partitionMaxBytes: limits.maxBytesPerPartition,
+          })),
+        })),
+      },
+      { timeoutMs: limits.maxWaitMs + requestTimeoutMs },
+    )
+    this.#options.onFetch(nodeId, environment.clock.monotonic() - began)
+    if (response.errorCode !== 0) throw protocolError(response.errorCode)
+    this.#received(response, asked)
+  }
+
+  #received(response: ResponseOf<'Fetch'>, asked: Map<string, { epoch: number; offset: number }>): void {
+    const { positions } = this.#options
+    let staleLeader: Error | undefined
+    for (const { topic, partitions } of response.responses)
+      for (const answer of partitions) {
+        const partition = answer.partitionIndex
+        const key = partitionKey(topic, partition)
+        const question = asked.get(key)
+        if (question === undefined || !positions.isCurrent(topic, partition, question.epoch)) continue
+        if (answer.errorCode !== 0) {
+          const failure = failureOf(answer.errorCode)
+          if (failure.type === 'OFFSET_OUT_OF_RANGE') this.#options.onOutOfRange(positions.get(topic, partition)!, question.offset)
+          else if (STALE_LEADER.has(failure.type)) staleLeader = protocolError(answer.errorCode)
+          else throw Object.assign(protocolError(answer.errorCode), { topic, partition })
+          continue
+        }
+        if (answer.records === null || answer.records.length === 0) continue
+        const chunk: Chunk = {
+          topic,
+          partition,
+          epoch: question.epoch,
+          fetchOffset: question.offset,
+          highWatermark: answer.highWatermark,
+          aborted: answer.abortedTransactions,
+          records: answer.records,
+        }
+        const covered = lastOffsetOf(chunk.records)
+        if (covered === undefined) continue
+        positions.fetched(topic, partition, covered + 1)
+        this.#chunks.set(key, chunk)
+      }
+    if (this.#chunks.size > 0) this.#options.onFetched()
+    if (staleLeader !== undefined) throw staleLeader
+  }
+}
+
+/** Last offset of the whole batches in a fetched range, or undefined if there is no whole one. */
+export function lastOffsetOf(records: Buffer): number | undefined {
+  let last: number | undefined
+  if (magicOf(records) < 2) {
+    for (const { offset } of readMessageSet(records)) last = offset
+    return last
+  }
+  for (const batch of iterateBatches(records)) last = batch.lastOffset
+  return last
+}
+
+const magicOf = (records: Buffer): number => batchAt(records, 0)?.magic ?? 2
+
+/** Decodes a chunk: records from the asked offset on, without control records and, if asked for, without aborted transactions. */
+export function decodeChunk(chunk: Chunk, readUncommitted: boolean): Batch {
+  const messages: KafkaMessage[] = []
+  let covered = chunk.fetchOffset - 1
+  const keep = (record: Parameters<typeof messageOf>[0]): void => {
+    if (record.offset >= chunk.fetchOffset) messages.push(messageOf(record))
+  }
+  if (magicOf(chunk.records) < 2) {
+    for (const record of readMessageSet(chunk.records)) {
+      keep(record)
+      covered = record.offset
+    }
+  } else {
+    const aborted = new AbortedTransactions(readUncommitted ? null : chunk.aborted)
+    for (const batch of iterateBatches(chunk.records)) {
+      covered = batch.lastOffset
+      const hidden = aborted.hides({
+        lastOffset: batch.lastOffset,
+        producerId: batch.producerId,
+        isTransactional: batch.isTransactional,
+        abortMarker: batch.isControl && isAbortMarker(batch),
+      })
+      if (hidden || batch.isControl) continue
+      if (!batch.crcIsValid()) throw Object.assign(protocolError(2), { topic: chunk.topic, partition: chunk.partition, offset: batch.baseOffset })
+      for (const record of batch.records()) keep(record)
+    }
+  }
+  return new Batch(chunk.topic, chunk.partition, String(chunk.highWatermark), messages, chunk.fetchOffset, covered)
+}
+
+function isAbortMarker(batch: RecordBatch): boolean {
+  for (const record of batch.records()) return readControlRecord(record).type === 'ABORT'
+  return false
+}
+

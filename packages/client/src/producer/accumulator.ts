@@ -1,0 +1,250 @@
+/**
+ * Pure: what waits to be sent. Records are encoded at send() into their partition's open batch; whoever has the connections asks for what is ready.
+ *
+ *   send() ─▶ queue of a partition: │ in flight │ waiting batch │ open batch ◀─ next records │
+ *
+ * One batch of a partition is on the wire at a time, so order holds over retries, with idempotence or without; while it is there, later
+ * sends gather in the next batch. Invariant: a batch once sent keeps its bytes, so a retry repeats its sequence numbers exactly.
+ */
+
+import { BatchBuilder } from '@mq/protocol'
+import type { RecordInput } from './messages'
+
+/** Batches with the same choices may share a request. */
+export interface Delivery {
+  /** -1: all in-sync replicas, 1: the leader, 0: nobody answers. */
+  readonly acks: number
+  readonly timeoutMs: number
+  readonly codec: number
+}
+
+/** Where a batch ended up. Offsets are -1 when nobody answered. */
+export interface Placed {
+  readonly baseOffset: number
+  readonly logAppendTimeMs: number
+  readonly logStartOffset: number
+}
+
+interface Waiter {
+  /** Index in the batch of this waiter's first record. */
+  readonly at: number
+  settle(placed: Placed | Error, at: number): void
+}
+
+export interface Batch {
+  readonly topic: string
+  readonly partition: number
+  readonly delivery: Delivery
+  readonly recordCount: number
+  readonly sizeInBytes: number
+  /** How often it was tried. */
+  attempts: number
+}
+
+class OpenBatch implements Batch {
+  readonly builder: BatchBuilder
+  readonly waiters: Waiter[] = []
+  attempts = 0
+  bytes: Buffer | undefined
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+    readonly delivery: Delivery,
+    maxBytes: number,
+  ) {
+    this.builder = new BatchBuilder({ maxBytes, codec: delivery.codec } as ConstructorParameters<typeof BatchBuilder>[0])
+  }
+  get recordCount(): number {
+    return this.builder.recordCount
+  }
+  get sizeInBytes(): number {
+    return this.builder.sizeInBytes
+  }
+}
+
+interface PartitionQueue {
+  readonly topic: string
+  readonly partition: number
+  readonly batches: OpenBatch[]
+  /** A batch of it is on the wire. */
+  busy: boolean
+  /** Not before this monotonic time, in ms (back-off). */
+  notBefore: number
+}
+
+export interface AccumulatorLimits {
+  /** Most bytes of a batch before compression: below the broker's default limit of 1 MiB and its overhead. */
+  readonly batchBytes: number
+  /** Most bytes of one request. */
+  readonly requestBytes: number
+}
+
+export const DEFAULT_LIMITS: AccumulatorLimits = { batchBytes: 1_000_000, requestBytes: 8_000_000 }
+
+export class Accumulator {
+  readonly #queues = new Map<string, PartitionQueue>()
+  readonly #limits: AccumulatorLimits
+  #sizeInBytes = 0
+
+  constructor(limits: AccumulatorLimits = DEFAULT_LIMITS) {
+    this.#limits = limits
+  }
+
+  /** Bytes that wait or are on the wire. */
+  get sizeInBytes(): number {
+    return this.#sizeInBytes
+  }
+
+  get isEmpty(): boolean {
+    for (const queue of this.#queues.values()) if (queue.batches.length > 0) return false
+    return true
+  }
+
+  /** Encodes the records, in order. Resolves with where the first of them is, once all of them are acknowledged. */
+  append(topic: string, partition: number, delivery: Delivery, records: readonly RecordInput[]): Promise<Placed> {
+    return new Promise((resolve, reject) => {
+      const queue = this.#queueOf(topic, partition)
+      let parts = 0
+      let first: Placed | undefined
+      let failure: Error | undefined
+      const settle = (placed: Placed | Error, at: number): void => {
+        parts--
+        if (placed instanceof Error) failure ??= placed
+        else first ??= placed.baseOffset < 0 ? placed : { ...placed, baseOffset: placed.baseOffset + at }
+        if (parts > 0) return
+        if (failure !== undefined) reject(failure)
+        else resolve(first!)
+      }
+      let current: OpenBatch | undefined
+      for (const record of records) {
+        let batch = this.#openBatch(queue, delivery)
+        let before = batch.sizeInBytes
+        if (!batch.builder.tryAppend(record)) {
+          batch = this.#newBatch(queue, delivery)
+          before = batch.sizeInBytes
+          batch.builder.tryAppend(record)
+        }
+        this.#sizeInBytes += batch.sizeInBytes - before
+        if (batch !== current) {
+          current = batch
+          parts++
+          batch.waiters.push({ at: batch.recordCount - 1, settle })
+        }
+      }
+      if (records.length === 0) resolve({ baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 })
+    })
+  }
+
+  #queueOf(topic: string, partition: number): PartitionQueue {
+    const key = `${topic}\u0000${partition}`
+    let queue = this.#queues.get(key)
+    if (queue === undefined) {
+      queue = { topic, partition, batches: [], busy: false, notBefore: 0 }
+      this.#queues.set(key, queue)
+    }
+    return queue
+  }
+
+  #openBatch(queue: PartitionQueue, delivery: Delivery): OpenBatch {
+    const last = queue.batches.at(-1)
+    const open =
+      last !== undefined &&
+      last.bytes === undefined &&
+      last.attempts === 0 &&
+      last.delivery.acks === delivery.acks &&
+      last.delivery.codec === delivery.codec &&
+      last.delivery.timeoutMs === delivery.timeoutMs
+    return open ? last : this.#newBatch(queue, delivery)
+  }
+
+  #newBatch(queue: PartitionQueue, delivery: Delivery): OpenBatch {
+    const batch = new OpenBatch(queue.topic, queue.partition, delivery, this.#limits.batchBytes)
+    queue.batches.push(batch)
+    return batch
+  }
+
+  /**
+   * Takes the first batch of every partition that may be sent now, gathered into requests per leader and delivery.
+   * `leaderless` lists partitions that have something to send but nobody to send it to.
+   */
+  ready(
+    leaderOf: (topic: string, partition: number) => number | undefined,
+    now: number,
+  ): { requests: { leader: number; delivery: Delivery; batches: Batch[] }[]; leaderless: { topic: string; partition: number }[]; nextAt: number | undefined } {
+    const requests: { leader: number; delivery: Delivery; batches: Batch[]; bytes: number }[] = []
+    const leaderless: { topic: string; partition: number }[] = []
+    let nextAt: number | undefined
+    for (const queue of this.#queues.values()) {
+      const batch = queue.batches[0]
+      if (batch === undefined || queue.busy) continue
+      if (queue.notBefore > now) {
+        nextAt = Math.min(nextAt ?? queue.notBefore, queue.notBefore)
+        continue
+      }
+      const leader = leaderOf(queue.topic, queue.partition)
+      if (leader === undefined) {
+        leaderless.push({ topic: queue.topic, partition: queue.partition })
+        continue
+      }
+      const fitting = requests.find(
+        (request) =>
+          request.leader === leader &&
+          request.delivery.acks === batch.delivery.acks &&
+          request.delivery.timeoutMs === batch.delivery.timeoutMs &&
+          request.bytes + batch.sizeInBytes <= this.#limits.requestBytes,
+      )
+      queue.busy = true
+      batch.attempts++
+      if (fitting === undefined) requests.push({ leader, delivery: batch.delivery, batches: [batch], bytes: batch.sizeInBytes })
+      else {
+        fitting.batches.push(batch)
+        fitting.bytes += batch.sizeInBytes
+      }
+    }
+    return { requests, leaderless, nextAt }
+  }
+
+  /** The batch's bytes, made on the first call. `stamp` may write into the header then (producer id, sequence). */
+  bytesOf(batch: Batch, stamp?: (bytes: Buffer) => void): Buffer {
+    const open = batch as OpenBatch
+    if (open.bytes === undefined) {
+      open.bytes = open.builder.build()
+      stamp?.(open.bytes)
+    }
+    return open.bytes
+  }
+
+  /** The batch was acknowledged, or is given up: those who wait for it learn where it is, or why not. */
+  settle(batch: Batch, placed: Placed | Error): void {
+    const queue = this.#queueOf(batch.topic, batch.partition)
+    queue.busy = false
+    queue.notBefore = 0
+    const open = batch as OpenBatch
+    if (queue.batches[0] !== open) return
+    queue.batches.shift()
+    this.#sizeInBytes -= open.sizeInBytes
+    for (const waiter of open.waiters) waiter.settle(placed, waiter.at)
+  }
+
+  /** The batch stays first in its queue and is tried again at `notBefore`. */
+  postpone(batch: Batch, notBefore: number): void {
+    const queue = this.#queueOf(batch.topic, batch.partition)
+    queue.busy = false
+    queue.notBefore = notBefore
+  }
+
+  /** Gives up what waits in leaderless partitions or everywhere (disconnect). */
+  failAll(reason: Error, only?: (topic: string, partition: number) => boolean): void {
+    for (const queue of this.#queues.values()) {
+      if (only !== undefined && !only(queue.topic, queue.partition)) continue
+      for (const batch of [...queue.batches]) this.settle(batch, reason)
+    }
+  }
+
+  /** How long a leaderless partition's first batch has been tried, so that it can be given up. */
+  countLeaderless(topic: string, partition: number): number {
+    const batch = this.#queueOf(topic, partition).batches[0]
+    if (batch === undefined) return 0
+    return ++batch.attempts
+  }
+}
