@@ -293,7 +293,7 @@ export class Consumer {
 
   /** Gives every partition without one a place to start: a pending seek, what the group has stored, or the reset. */
   async #findPositions(): Promise<void> {
-    const { cluster, membership } = this.#options
+    const { membership } = this.#options
     const open = this.#positions.all().filter(({ nextOffset }) => nextOffset === undefined)
     if (open.length === 0) return
     const sought = open.filter(({ topic, partition }) => (this.#positions.pendingSeek(topic, partition) ?? -1) >= 0)
@@ -313,7 +313,6 @@ export class Consumer {
       else lookUps.push({ topic, partition, timestamp: seek ?? this.#resetTo(topic) })
     }
     await this.#lookUp(lookUps)
-    void cluster
   }
 
   async #lookUp(wanted: { topic: string; partition: number; timestamp: number }[]): Promise<void> {
@@ -344,9 +343,8 @@ export class Consumer {
   async #outOfRange(topic: string, partition: number, offset: number): Promise<void> {
     const { cluster, logger } = this.#options
     this.#positions.forget(topic, partition)
-    const [[first], [end]] = await cluster.retrying(() =>
-      Promise.all([EARLIEST, LATEST].map((timestamp) => cluster.listOffsets([{ topic, partition, timestamp }])) as [Promise<{ offset: number }[]>, Promise<{ offset: number }[]>]),
-    )
+    const at = (timestamp: number) => cluster.listOffsets([{ topic, partition, timestamp }])
+    const [[first], [end]] = await cluster.retrying(() => Promise.all([at(EARLIEST), at(LATEST)]))
     const inside = offset >= first!.offset && offset <= end!.offset
     const next = inside ? offset : this.#resetTo(topic) === EARLIEST ? first!.offset : end!.offset
     logger.warn(inside ? 'The leader lags: the offset exists, asking again' : 'Offset out of range, resetting', { topic, partition, offset, next })

@@ -25,6 +25,9 @@ export interface Placed {
   readonly logStartOffset: number
 }
 
+/** By the number that a batch's attributes hold. */
+const CODEC_NAMES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
+
 interface Waiter {
   /** Index in the batch of this waiter's first record. */
   readonly at: number
@@ -52,7 +55,7 @@ class OpenBatch implements Batch {
     readonly delivery: Delivery,
     maxBytes: number,
   ) {
-    this.builder = new BatchBuilder({ maxBytes, codec: delivery.codec } as ConstructorParameters<typeof BatchBuilder>[0])
+    this.builder = new BatchBuilder({ maxBytes, codec: CODEC_NAMES[delivery.codec]! })
   }
   get recordCount(): number {
     return this.builder.recordCount

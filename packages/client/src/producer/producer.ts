@@ -141,7 +141,7 @@ export class Producer {
 
   /** Sends messages to several topics; entries of one topic are merged. */
   async sendBatch({ acks = -1, timeout = 30_000, compression = 0, topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> {
-    this.#check(acks, topicMessages)
+    this.#check(acks, compression, topicMessages)
     await this.#room()
     const { cluster, environment } = this.#options
     const merged = new Map<string, Message[]>()
@@ -182,10 +182,11 @@ export class Producer {
     throw new KafkaJSNotImplemented('Transactions are not implemented in this version of @mq/client')
   }
 
-  #check(acks: number, topicMessages: { topic: string; messages: Message[] }[]): void {
+  #check(acks: number, compression: number, topicMessages: { topic: string; messages: Message[] }[]): void {
     if (this.#state !== 'connected') throw new KafkaJSError('The producer is disconnected')
     if (this.#options.idempotent && acks !== -1)
       throw new KafkaJSNonRetriableError("Not requiring ack for all messages invalidates the idempotent producer's EoS guarantees")
+    if (!(compression >= 0 && compression <= 4)) throw new KafkaJSNonRetriableError(`Invalid compression ${compression}: expected one of CompressionTypes`)
     if (![-1, 0, 1].includes(acks)) throw new KafkaJSNonRetriableError(`Invalid acks ${acks}: expected -1, 0 or 1`)
     for (const { topic, messages } of topicMessages) {
       if (!topic) throw new KafkaJSNonRetriableError('Invalid topic')
