@@ -68,6 +68,7 @@ export function parseAddress(text: string): { host: string; port: number } {
   const withoutScheme = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
   const match = /^\[([^\]]+)\]:(\d+)$/.exec(withoutScheme) ?? /^(.+):(\d+)$/.exec(withoutScheme)
   const port = match === null ? Number.NaN : Number(match[2])
-  if (match === null || !(port >= 1 && port <= 65535)) throw new RangeError(`"${text}" is no broker address: expected host:port, e.g. "localhost:9092" or "[::1]:9092"`)
+  if (match === null || !(port >= 1 && port <= 65535))
+    throw new RangeError(`"${text}" is no broker address: expected host:port, e.g. "localhost:9092" or "[::1]:9092"`)
   return { host: match[1]!, port }
 }

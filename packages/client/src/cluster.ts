@@ -4,7 +4,7 @@
  */
 
 import type { ConnectionOptions } from 'node:tls'
-import { EMPTY_IMAGE, type ClusterImage, leaderOf, parseAddress, withMetadata } from './cluster-image'
+import { type ClusterImage, EMPTY_IMAGE, leaderOf, parseAddress, withMetadata } from './cluster-image'
 import { Connection, type ConnectionListener } from './connection'
 import {
   KafkaJSBrokerNotFound,
@@ -89,7 +89,10 @@ export class Cluster {
   /** Runs work under the client's retry policy; ends early when the client is disconnected. */
   retrying<Result>(work: () => Promise<Result>): Promise<Result> {
     const { retry, environment } = this.#options
-    return retrying({ policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected }, work)
+    return retrying(
+      { policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected },
+      work,
+    )
   }
 
   getNodeIds(): number[] {
@@ -104,6 +107,12 @@ export class Cluster {
   async addMultipleTargetTopics(topics: readonly string[]): Promise<void> {
     for (const topic of topics) this.#targetTopics.add(topic)
     if (topics.some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
+  }
+
+  /** Forgets topics that were deleted, so that their metadata is not asked for any more. */
+  removeTargetTopics(topics: readonly string[]): void {
+    for (const topic of topics) this.#targetTopics.delete(topic)
+    this.#image = { ...this.#image, topics: new Map([...this.#image.topics].filter(([topic]) => !topics.includes(topic))) }
   }
 
   /** Callers at the same time share one request. */
@@ -229,7 +238,8 @@ export class Cluster {
     const response = await asked.send('FindCoordinator', { key: groupId, keyType: 0 })
     if (response.errorCode !== 0) throw protocolError(response.errorCode, response.errorMessage)
     if (!this.#image.brokers.has(response.nodeId)) await this.refreshMetadata()
-    if (!this.#image.brokers.has(response.nodeId)) throw new KafkaJSGroupCoordinatorNotFound(`Coordinator ${response.nodeId} of "${groupId}" is not among the brokers`)
+    if (!this.#image.brokers.has(response.nodeId))
+      throw new KafkaJSGroupCoordinatorNotFound(`Coordinator ${response.nodeId} of "${groupId}" is not among the brokers`)
     this.#coordinators.set(groupId, response.nodeId)
     return this.findBroker({ nodeId: response.nodeId })
   }
@@ -243,7 +253,8 @@ export class Cluster {
   }
 
   findTopicPartitionMetadata(topic: string): PartitionMetadata[] {
-    if (this.#loadedAt === undefined && !this.#image.topics.has(topic)) throw new KafkaJSTopicMetadataNotLoaded('Topic metadata not loaded', { topic })
+    if (this.#loadedAt === undefined && !this.#image.topics.has(topic))
+      throw new KafkaJSTopicMetadataNotLoaded('Topic metadata not loaded', { topic })
     return this.#image.topics.get(topic)?.partitions ?? []
   }
 
@@ -267,7 +278,7 @@ export class Cluster {
     wanted: readonly { topic: string; partition: number; timestamp: number }[],
     { isolationLevel = 0 }: { isolationLevel?: 0 | 1 } = {},
   ): Promise<{ topic: string; partition: number; offset: number; timestamp: number }[]> {
-    const byLeader = new Map<number, typeof wanted[number][]>()
+    const byLeader = new Map<number, (typeof wanted)[number][]>()
     for (const each of wanted) {
       const leader = this.leaderOf(each.topic, each.partition)
       if (leader === undefined) {
@@ -285,7 +296,11 @@ export class Cluster {
           isolationLevel,
           topics: [...topics].map(([name, partitions]) => ({
             name,
-            partitions: partitions.map(({ partition, timestamp }) => ({ partitionIndex: partition, timestamp, currentLeaderEpoch: -1 })),
+            partitions: partitions.map(({ partition, timestamp }) => ({
+              partitionIndex: partition,
+              timestamp,
+              currentLeaderEpoch: -1,
+            })),
           })),
         })
         return response.topics.flatMap(({ name, partitions }) =>

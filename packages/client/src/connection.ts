@@ -129,7 +129,11 @@ export class Connection {
     const { host, port, ssl, socketFactory, timers, connectionTimeoutMs } = this.#options
     return new Promise((resolve, reject) => {
       const cancelTimer = timers.after(connectionTimeoutMs, () =>
-        fail(new KafkaJSConnectionError(`Connection timeout: ${this.broker} did not answer within ${connectionTimeoutMs} ms`, { broker: this.broker })),
+        fail(
+          new KafkaJSConnectionError(`Connection timeout: ${this.broker} did not answer within ${connectionTimeoutMs} ms`, {
+            broker: this.broker,
+          }),
+        ),
       )
       const fail = (error: KafkaJSConnectionError): void => {
         cancelTimer()
@@ -177,10 +181,13 @@ export class Connection {
     const version = this.#offered === undefined ? undefined : negotiate(api, this.#offered)
     if (version === undefined) {
       const { key } = APIS[api]
-      throw new KafkaJSServerDoesNotSupportApiKey(`The broker ${this.broker} does not serve ${api} in a version that this client speaks`, {
-        apiKey: key,
-        apiName: api,
-      })
+      throw new KafkaJSServerDoesNotSupportApiKey(
+        `The broker ${this.broker} does not serve ${api} in a version that this client speaks`,
+        {
+          apiKey: key,
+          apiName: api,
+        },
+      )
     }
     return version
   }
@@ -204,7 +211,9 @@ export class Connection {
         createdAt: clock.now(),
         createdMonotonic: clock.monotonic(),
         timeoutMs: options.timeoutMs ?? requestTimeoutMs,
-        frame: encodeRequest({ api, version, correlationId, clientId: this.#options.clientId, body } as Parameters<typeof encodeRequest>[0]),
+        frame: encodeRequest({ api, version, correlationId, clientId: this.#options.clientId, body } as Parameters<
+          typeof encodeRequest
+        >[0]),
         expectsAnswer: options.expectsAnswer ?? true,
         sentAt: 0,
         sentMonotonic: 0,
@@ -215,7 +224,11 @@ export class Connection {
       if (this.#mayWrite()) this.#write(request)
       else {
         this.#queue.push(request)
-        this.#options.listener.requestQueueSize({ broker: this.broker, clientId: this.#options.clientId, queueSize: this.#queue.length })
+        this.#options.listener.requestQueueSize({
+          broker: this.broker,
+          clientId: this.#options.clientId,
+          queueSize: this.#queue.length,
+        })
       }
     })
   }
@@ -240,7 +253,11 @@ export class Connection {
   #drainQueue(): void {
     while (this.#queue.length > 0 && this.#state === 'open' && this.#mayWrite()) {
       this.#write(this.#queue.shift()!)
-      this.#options.listener.requestQueueSize({ broker: this.broker, clientId: this.#options.clientId, queueSize: this.#queue.length })
+      this.#options.listener.requestQueueSize({
+        broker: this.broker,
+        clientId: this.#options.clientId,
+        queueSize: this.#queue.length,
+      })
     }
   }
 
@@ -263,7 +280,9 @@ export class Connection {
     try {
       for (const frame of this.#frames.push(chunk)) this.#answered(frame)
     } catch (error) {
-      const problem = new KafkaJSConnectionError(`Cannot read the answer of ${this.broker}: ${(error as Error).message}`, { broker: this.broker })
+      const problem = new KafkaJSConnectionError(`Cannot read the answer of ${this.broker}: ${(error as Error).message}`, {
+        broker: this.broker,
+      })
       this.#options.logger.error(problem.message, { broker: this.broker })
       this.#end(problem)
       return
@@ -342,7 +361,14 @@ export class Connection {
 }
 
 /** From these versions on the client does the waiting; before them the broker had waited already. Source: KIP-219. */
-const CLIENT_SIDE_THROTTLE: Partial<Record<ApiName, number>> = { Produce: 6, Fetch: 8, Metadata: 6, ApiVersions: 2, OffsetCommit: 4, OffsetFetch: 4 }
+const CLIENT_SIDE_THROTTLE: Partial<Record<ApiName, number>> = {
+  Produce: 6,
+  Fetch: 8,
+  Metadata: 6,
+  ApiVersions: 2,
+  OffsetCommit: 4,
+  OffsetFetch: 4,
+}
 
 function clientThrottles(api: ApiName, version: number): boolean {
   const from = CLIENT_SIDE_THROTTLE[api]

@@ -184,7 +184,10 @@ export class KafkaJSTopicMetadataNotLoaded extends KafkaJSMetadataNotLoaded {
 export class KafkaJSStaleTopicMetadataAssignment extends KafkaJSError {
   readonly topic: string | undefined
   readonly unknownPartitions: readonly number[] | undefined
-  constructor(error: Error | string, { topic, unknownPartitions }: { topic?: string; unknownPartitions?: readonly number[] } = {}) {
+  constructor(
+    error: Error | string,
+    { topic, unknownPartitions }: { topic?: string; unknownPartitions?: readonly number[] } = {},
+  ) {
     super(error)
     this.topic = topic
     this.unknownPartitions = unknownPartitions

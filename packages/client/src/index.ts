@@ -1,8 +1,8 @@
 /** @mq/client: a Kafka client with the names and shapes of kafkajs. */
 
+import { roundRobin } from './consumer/assign-round-robin'
 import { nodeEnvironment } from './node-environment'
 import { defaultPartitioner, legacyPartitioner } from './producer/partitioner'
-import { roundRobin } from './consumer/assign-round-robin'
 
 const startAt = (): number => Math.floor(nodeEnvironment.random.next() * 2 ** 32)
 
@@ -16,16 +16,16 @@ export const Partitioners = {
 
 export const PartitionAssigners = { roundRobin }
 
-export { Kafka, type ConsumerConfig, type KafkaConfig, type ProducerConfig } from './kafka'
 export { Admin, type PartitionOffset, type TopicConfig as ITopicConfig } from './admin/admin'
-export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMetadata } from './consumer/assigner-protocol'
 export type { Assigner, GroupMember, GroupMemberAssignment, GroupState, PartitionAssigner } from './consumer/assign-round-robin'
+export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMetadata } from './consumer/assigner-protocol'
 export type { Batch, KafkaMessage } from './consumer/batch'
 export { Consumer, type ConsumerRunConfig } from './consumer/consumer'
 export type { EachBatchPayload, EachMessagePayload, OffsetsByTopicPartition } from './consumer/runner'
 export * from './enums'
 export * from './errors'
 export type { InstrumentationEvent } from './events'
+export { type ConsumerConfig, Kafka, type KafkaConfig, type ProducerConfig } from './kafka'
 export type { LogCreator as logCreator, LogEntry, Logger } from './logger'
 export type { Environment, SocketFactory as ISocketFactory } from './ports'
 export type { Headers as IHeaders, Message } from './producer/messages'

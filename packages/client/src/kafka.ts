@@ -6,7 +6,7 @@ import { type BrokersSource, Cluster } from './cluster'
 import { type PartitionAssigner, roundRobin } from './consumer/assign-round-robin'
 import { Consumer } from './consumer/consumer'
 import { Membership } from './consumer/membership'
-import { type logLevel } from './enums'
+import type { logLevel } from './enums'
 import { KafkaJSNonRetriableError } from './errors'
 import { ADMIN_EVENTS, CONSUMER_EVENTS, Instrumentation, PRODUCER_EVENTS } from './events'
 import { createLogger, type LogCreator, type Logger } from './logger'
@@ -117,7 +117,13 @@ export class Kafka {
 
   consumer(config: ConsumerConfig): Consumer {
     if (!config?.groupId) throw new KafkaJSNonRetriableError('Consumer groupId must be a non-empty string.')
-    const { groupId, sessionTimeout = 30_000, rebalanceTimeout = 60_000, heartbeatInterval = 3_000, partitionAssigners = [roundRobin] } = config
+    const {
+      groupId,
+      sessionTimeout = 30_000,
+      rebalanceTimeout = 60_000,
+      heartbeatInterval = 3_000,
+      partitionAssigners = [roundRobin],
+    } = config
     if (heartbeatInterval >= sessionTimeout)
       throw new KafkaJSNonRetriableError(
         `Consumer heartbeatInterval (${heartbeatInterval}) must be lower than sessionTimeout (${sessionTimeout}). It is recommended to set heartbeatInterval to approximately a third of the sessionTimeout.`,
@@ -174,7 +180,12 @@ export class Kafka {
   }
 
   #cluster(
-    config: { metadataMaxAge?: number; allowAutoTopicCreation?: boolean; maxInFlightRequests?: number | null; retry?: RetryOptions },
+    config: {
+      metadataMaxAge?: number
+      allowAutoTopicCreation?: boolean
+      maxInFlightRequests?: number | null
+      retry?: RetryOptions
+    },
     instrumentation: Instrumentation,
     events: { REQUEST: string; REQUEST_TIMEOUT: string; REQUEST_QUEUE_SIZE: string },
     logger: Logger,

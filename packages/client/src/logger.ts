@@ -37,7 +37,11 @@ const LABELS: Record<number, string> = {
 /** Entries as JSON lines on the console, errors and warnings on its error stream. */
 export const consoleLogCreator: LogCreator = () => {
   return ({ namespace, level, label, log }) => {
-    const line = JSON.stringify({ level: label, ...log, message: namespace === '' ? log.message : `[${namespace}] ${log.message}` })
+    const line = JSON.stringify({
+      level: label,
+      ...log,
+      message: namespace === '' ? log.message : `[${namespace}] ${log.message}`,
+    })
     if (level === logLevel.ERROR) console.error(line)
     else if (level === logLevel.WARN) console.warn(line)
     else console.log(line)
@@ -59,11 +63,13 @@ export function createLogger({ level = logLevel.INFO, logCreator = consoleLogCre
   const write = logCreator(shared.level)
 
   const make = (namespace: string, own: logLevel | undefined): Logger => {
-    const at = (entryLevel: logLevel) => (message: string, extra: object = {}) => {
-      if (entryLevel > (own ?? shared.level)) return
-      const log = { timestamp: new Date(clock.now()).toISOString(), logger: 'kafkajs', message, ...extra }
-      write({ namespace, level: entryLevel, label: LABELS[entryLevel]!, log })
-    }
+    const at =
+      (entryLevel: logLevel) =>
+      (message: string, extra: object = {}) => {
+        if (entryLevel > (own ?? shared.level)) return
+        const log = { timestamp: new Date(clock.now()).toISOString(), logger: 'kafkajs', message, ...extra }
+        write({ namespace, level: entryLevel, label: LABELS[entryLevel]!, log })
+      }
     return {
       info: at(logLevel.INFO),
       error: at(logLevel.ERROR),

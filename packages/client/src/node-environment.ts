@@ -11,7 +11,10 @@ const KEEP_ALIVE_MS = 60_000
 function after(delayMs: number, fire: () => void): () => void {
   let timer: NodeJS.Timeout
   const arm = (left: number): void => {
-    timer = setTimeout(() => (left > LONGEST_TIMER_MS ? arm(left - LONGEST_TIMER_MS) : fire()), Math.max(0, Math.min(left, LONGEST_TIMER_MS)))
+    timer = setTimeout(
+      () => (left > LONGEST_TIMER_MS ? arm(left - LONGEST_TIMER_MS) : fire()),
+      Math.max(0, Math.min(left, LONGEST_TIMER_MS)),
+    )
   }
   arm(delayMs)
   return () => clearTimeout(timer)

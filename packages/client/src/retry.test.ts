@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors'
-import { DEFAULT_RETRY, retryDelays, retryPolicy, retrying } from './retry'
+import { DEFAULT_RETRY, retryDelays, retrying, retryPolicy } from './retry'
 
 const middle = { next: () => 0.5 }
 const instant = (waited: number[]) => ({
@@ -13,7 +13,10 @@ const instant = (waited: number[]) => ({
 
 describe('retries', () => {
   it('pause 300 ms, then twice as long each time, 30 s at most', () => {
-    assert.deepEqual([...retryDelays({ ...DEFAULT_RETRY, retries: 9 }, middle)], [300, 600, 1200, 2400, 4800, 9600, 19200, 30000, 30000])
+    assert.deepEqual(
+      [...retryDelays({ ...DEFAULT_RETRY, retries: 9 }, middle)],
+      [300, 600, 1200, 2400, 4800, 9600, 19200, 30000, 30000],
+    )
   })
 
   it('stay within the jitter', () => {

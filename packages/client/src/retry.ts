@@ -51,7 +51,13 @@ export function* retryDelays(policy: RetryPolicy, random: Random): Generator<num
 
 /** Bugs of the program are never tried again; neither is what says so itself. */
 export function mayRetry(error: unknown): boolean {
-  if (error instanceof RangeError || error instanceof ReferenceError || error instanceof SyntaxError || error instanceof TypeError) return false
+  if (
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    error instanceof SyntaxError ||
+    error instanceof TypeError
+  )
+    return false
   return (error as { retriable?: unknown } | null)?.retriable !== false
 }
 

@@ -94,25 +94,40 @@ export class Admin {
     timeout?: number
   }): Promise<boolean> {
     present(topics, 'topics')
-    if (topics.some(({ topic }) => typeof topic !== 'string')) throw new KafkaJSNonRetriableError('Invalid topics array, the topic names have to be a valid string')
+    if (topics.some(({ topic }) => typeof topic !== 'string'))
+      throw new KafkaJSNonRetriableError('Invalid topics array, the topic names have to be a valid string')
     const names = topics.map(({ topic }) => topic)
-    if (new Set(names).size < names.length) throw new KafkaJSNonRetriableError('Invalid topics array, it cannot have multiple entries for the same topic')
+    if (new Set(names).size < names.length)
+      throw new KafkaJSNonRetriableError('Invalid topics array, it cannot have multiple entries for the same topic')
     const failures = await this.#onController(async (controller) => {
-      const response = await controller.send('CreateTopics', {
-        topics: topics.map(({ topic, numPartitions = -1, replicationFactor = -1, replicaAssignment = [], configEntries = [] }) => ({
-          name: topic,
-          numPartitions: replicaAssignment.length > 0 ? -1 : numPartitions,
-          replicationFactor: replicaAssignment.length > 0 ? -1 : replicationFactor,
-          assignments: replicaAssignment.map(({ partition, replicas }) => ({ partitionIndex: partition, brokerIds: replicas })),
-          configs: configEntries.map(({ name, value }) => ({ name, value })),
-        })),
-        timeoutMs: timeout,
-        validateOnly,
-      }, { timeoutMs: timeout + DEFAULT_TIMEOUT_MS })
+      const response = await controller.send(
+        'CreateTopics',
+        {
+          topics: topics.map(
+            ({ topic, numPartitions = -1, replicationFactor = -1, replicaAssignment = [], configEntries = [] }) => ({
+              name: topic,
+              numPartitions: replicaAssignment.length > 0 ? -1 : numPartitions,
+              replicationFactor: replicaAssignment.length > 0 ? -1 : replicationFactor,
+              assignments: replicaAssignment.map(({ partition, replicas }) => ({
+                partitionIndex: partition,
+                brokerIds: replicas,
+              })),
+              configs: configEntries.map(({ name, value }) => ({ name, value })),
+            }),
+          ),
+          timeoutMs: timeout,
+          validateOnly,
+        },
+        { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
+      )
       return this.#itemFailures(response.topics)
     })
     const real = failures.filter(({ error }) => error.type !== 'TOPIC_ALREADY_EXISTS')
-    if (real.length > 0) throw new KafkaJSAggregateError('Topic creation errors', real.map(({ name, error }) => new KafkaJSCreateTopicError(error, name)))
+    if (real.length > 0)
+      throw new KafkaJSAggregateError(
+        'Topic creation errors',
+        real.map(({ name, error }) => new KafkaJSCreateTopicError(error, name)),
+      )
     const made = names.filter((name) => !failures.some((failure) => failure.name === name))
     if (waitForLeaders && !validateOnly && made.length > 0) await this.#untilLeaders(made)
     return failures.length === 0
@@ -120,7 +135,9 @@ export class Admin {
 
   /** Error codes per item. A controller that moved is thrown, so that the call is tried again at the new one. */
   #itemFailures(items: readonly { name: string | null; errorCode: number; errorMessage?: string | null }[]) {
-    const failures = items.flatMap(({ name, errorCode, errorMessage }) => (errorCode === 0 ? [] : [{ name: name ?? '', error: failureOf(errorCode, errorMessage) }]))
+    const failures = items.flatMap(({ name, errorCode, errorMessage }) =>
+      errorCode === 0 ? [] : [{ name: name ?? '', error: failureOf(errorCode, errorMessage) }],
+    )
     const moved = failures.find(({ error }) => error.type === 'NOT_CONTROLLER')
     if (moved !== undefined) throw protocolError(moved.error.code)
     return failures
@@ -138,13 +155,18 @@ export class Admin {
 
   async deleteTopics({ topics, timeout = DEFAULT_TIMEOUT_MS }: { topics: string[]; timeout?: number }): Promise<void> {
     present(topics, 'topics')
-    if (topics.some((topic) => typeof topic !== 'string')) throw new KafkaJSNonRetriableError('Invalid topics array, the names must be a valid string')
+    if (topics.some((topic) => typeof topic !== 'string'))
+      throw new KafkaJSNonRetriableError('Invalid topics array, the names must be a valid string')
     await this.#onController(async (controller) => {
-      const response = await controller.send('DeleteTopics', { topicNames: topics, timeoutMs: timeout }, { timeoutMs: timeout + DEFAULT_TIMEOUT_MS })
+      const response = await controller.send(
+        'DeleteTopics',
+        { topicNames: topics, timeoutMs: timeout },
+        { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
+      )
       const [failure] = this.#itemFailures(response.responses)
       if (failure !== undefined) throw Object.assign(protocolError(failure.error.code), { topic: failure.name })
     })
-    await this.#options.cluster.refreshMetadata().catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
+    this.#options.cluster.removeTargetTopics(topics)
   }
 
   async createPartitions({
@@ -159,28 +181,40 @@ export class Admin {
     present(topicPartitions, 'topicPartitions')
     if (topicPartitions.length === 0) throw new KafkaJSNonRetriableError('Empty topicPartitions array')
     await this.#onController(async (controller) => {
-      const response = await controller.send('CreatePartitions', {
-        topics: topicPartitions.map(({ topic, count, assignments }) => ({
-          name: topic,
-          count,
-          assignments: assignments === undefined || assignments.length === 0 ? null : assignments.map((brokerIds) => ({ brokerIds })),
-        })),
-        timeoutMs: timeout,
-        validateOnly,
-      }, { timeoutMs: timeout + DEFAULT_TIMEOUT_MS })
+      const response = await controller.send(
+        'CreatePartitions',
+        {
+          topics: topicPartitions.map(({ topic, count, assignments }) => ({
+            name: topic,
+            count,
+            assignments:
+              assignments === undefined || assignments.length === 0 ? null : assignments.map((brokerIds) => ({ brokerIds })),
+          })),
+          timeoutMs: timeout,
+          validateOnly,
+        },
+        { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
+      )
       const failures = this.#itemFailures(response.results)
-      if (failures.length > 0) throw Object.assign(protocolError(failures[0]!.error.code, failures[0]!.error.message), { topic: failures[0]!.name })
+      if (failures.length > 0)
+        throw Object.assign(protocolError(failures[0]!.error.code, failures[0]!.error.message), { topic: failures[0]!.name })
     })
     return true
   }
 
   /** Metadata of the named topics, or of all of them. Rejects when a named one does not exist. */
-  async fetchTopicMetadata({ topics = [] }: { topics?: string[] } = {}): Promise<{ topics: { name: string; partitions: PartitionMetadata[] }[] }> {
-    for (const topic of topics) if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
+  async fetchTopicMetadata({
+    topics = [],
+  }: {
+    topics?: string[]
+  } = {}): Promise<{ topics: { name: string; partitions: PartitionMetadata[] }[] }> {
+    for (const topic of topics)
+      if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     const { cluster } = this.#options
     const response = await cluster.retrying(async () => {
       const answer = await cluster.metadata(topics.length === 0 ? null : topics)
-      for (const { errorCode, name } of answer.topics) if (errorCode !== 0) throw Object.assign(protocolError(errorCode), { topic: name })
+      for (const { errorCode, name } of answer.topics)
+        if (errorCode !== 0) throw Object.assign(protocolError(errorCode), { topic: name })
       return answer
     })
     return {
@@ -199,7 +233,15 @@ export class Admin {
   }
 
   /** Committed offsets of a group: '-1' where it has none (or, with resolveOffsets, where reading would begin). */
-  async fetchOffsets({ groupId, topics, resolveOffsets = false }: { groupId: string; topics?: string[]; resolveOffsets?: boolean }) {
+  async fetchOffsets({
+    groupId,
+    topics,
+    resolveOffsets = false,
+  }: {
+    groupId: string
+    topics?: string[]
+    resolveOffsets?: boolean
+  }) {
     if (!groupId) throw new KafkaJSNonRetriableError(`Invalid groupId ${groupId}`)
     const { cluster } = this.#options
     if (topics !== undefined) await this.#know(topics)
@@ -209,7 +251,10 @@ export class Admin {
         topics:
           topics === undefined
             ? null
-            : topics.map((name) => ({ name, partitionIndexes: cluster.findTopicPartitionMetadata(name).map(({ partitionId }) => partitionId) })),
+            : topics.map((name) => ({
+                name,
+                partitionIndexes: cluster.findTopicPartitionMetadata(name).map(({ partitionId }) => partitionId),
+              })),
       })
       if (answer.errorCode !== 0) throw protocolError(answer.errorCode)
       return answer
@@ -225,7 +270,12 @@ export class Admin {
     return Promise.all(
       found.map(async ({ topic, partitions }) => {
         const starts = new Map((await this.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, high]))
-        return { topic, partitions: partitions.map((each) => (each.offset === '-1' ? { ...each, offset: starts.get(each.partition) ?? '-1' } : each)) }
+        return {
+          topic,
+          partitions: partitions.map((each) =>
+            each.offset === '-1' ? { ...each, offset: starts.get(each.partition) ?? '-1' } : each,
+          ),
+        }
       }),
     )
   }
@@ -234,7 +284,12 @@ export class Admin {
   async fetchTopicOffsets(topic: string): Promise<(PartitionOffset & { high: string; low: string })[]> {
     if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     const [high, low] = await Promise.all([this.#offsets(topic, LATEST), this.#offsets(topic, EARLIEST)])
-    return [...high].map(([partition, offset]) => ({ partition, offset: String(offset), high: String(offset), low: String(low.get(partition)!) }))
+    return [...high].map(([partition, offset]) => ({
+      partition,
+      offset: String(offset),
+      high: String(offset),
+      low: String(low.get(partition)!),
+    }))
   }
 
   /** The first offset at or after a time (ms); the next offset of partitions that have nothing so late. */
@@ -253,9 +308,13 @@ export class Admin {
     await this.#know([topic])
     const found = await cluster.retrying(async () => {
       await cluster.refreshMetadataIfNecessary()
-      return cluster.listOffsets(cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId, timestamp })))
+      return cluster.listOffsets(
+        cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId, timestamp })),
+      )
     })
-    return new Map(found.sort((one, other) => one.partition - other.partition).map(({ partition, offset }) => [partition, offset]))
+    return new Map(
+      found.sort((one, other) => one.partition - other.partition).map(({ partition, offset }) => [partition, offset]),
+    )
   }
 
   async #know(topics: string[]): Promise<void> {
@@ -264,7 +323,15 @@ export class Admin {
   }
 
   /** Sets a group's offsets. The group must have no members. */
-  async setOffsets({ groupId, topic, partitions }: { groupId: string; topic: string; partitions: PartitionOffset[] }): Promise<void> {
+  async setOffsets({
+    groupId,
+    topic,
+    partitions,
+  }: {
+    groupId: string
+    topic: string
+    partitions: PartitionOffset[]
+  }): Promise<void> {
     if (!groupId) throw new KafkaJSNonRetriableError(`Invalid groupId ${groupId}`)
     if (!topic) throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     if (!Array.isArray(partitions) || partitions.length === 0) throw new KafkaJSNonRetriableError('Invalid partitions')
@@ -276,7 +343,8 @@ export class Admin {
     for (const timestamp of [LATEST, EARLIEST])
       if (special.some(({ offset }) => Number(offset) === timestamp))
         for (const [partition, offset] of await this.#offsets(topic, timestamp))
-          if (special.some((each) => each.partition === partition && Number(each.offset) === timestamp)) resolved.set(partition, offset)
+          if (special.some((each) => each.partition === partition && Number(each.offset) === timestamp))
+            resolved.set(partition, offset)
     await this.#onCoordinator(groupId, async (coordinator) => {
       const response = await coordinator.send('OffsetCommit', {
         groupId,
@@ -285,23 +353,43 @@ export class Admin {
         topics: [
           {
             name: topic,
-            partitions: partitions.map(({ partition, offset }) => ({ partitionIndex: partition, committedOffset: resolved.get(partition) ?? Number(offset) })),
+            partitions: partitions.map(({ partition, offset }) => ({
+              partitionIndex: partition,
+              committedOffset: resolved.get(partition) ?? Number(offset),
+            })),
           },
         ],
       })
-      for (const each of response.topics) for (const { errorCode } of each.partitions) if (errorCode !== 0) throw protocolError(errorCode)
+      for (const each of response.topics)
+        for (const { errorCode } of each.partitions) if (errorCode !== 0) throw protocolError(errorCode)
     })
   }
 
   /** Sets a group's offsets of a topic to its end, or to its beginning. */
-  async resetOffsets({ groupId, topic, earliest = false }: { groupId: string; topic: string; earliest?: boolean }): Promise<void> {
+  async resetOffsets({
+    groupId,
+    topic,
+    earliest = false,
+  }: {
+    groupId: string
+    topic: string
+    earliest?: boolean
+  }): Promise<void> {
     if (!groupId) throw new KafkaJSNonRetriableError(`Invalid groupId ${groupId}`)
     if (!topic) throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     const offsets = await this.#offsets(topic, earliest ? EARLIEST : LATEST)
-    await this.setOffsets({ groupId, topic, partitions: [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) })) })
+    await this.setOffsets({
+      groupId,
+      topic,
+      partitions: [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) })),
+    })
   }
 
-  async describeCluster(): Promise<{ brokers: { nodeId: number; host: string; port: number }[]; controller: number | null; clusterId: string }> {
+  async describeCluster(): Promise<{
+    brokers: { nodeId: number; host: string; port: number }[]
+    controller: number | null
+    clusterId: string
+  }> {
     const { cluster } = this.#options
     const { brokers, controllerId, clusterId } = await cluster.retrying(() => cluster.metadata([]))
     return {
@@ -311,14 +399,25 @@ export class Admin {
     }
   }
 
-  async describeConfigs({ resources, includeSynonyms = false }: { resources: { type: ConfigResourceTypes; name: string; configNames?: string[] }[]; includeSynonyms?: boolean }) {
+  async describeConfigs({
+    resources,
+    includeSynonyms = false,
+  }: {
+    resources: { type: ConfigResourceTypes; name: string; configNames?: string[] }[]
+    includeSynonyms?: boolean
+  }) {
     this.#checkResources(resources)
     const answers = await this.#byResource(resources, async (connection, group) => {
       const response = await connection.send('DescribeConfigs', {
-        resources: group.map(({ type, name, configNames }) => ({ resourceType: type, resourceName: name, configurationKeys: configNames ?? null })),
+        resources: group.map(({ type, name, configNames }) => ({
+          resourceType: type,
+          resourceName: name,
+          configurationKeys: configNames ?? null,
+        })),
         includeSynonyms,
       })
-      for (const { errorCode, errorMessage } of response.results) if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      for (const { errorCode, errorMessage } of response.results)
+        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
       return response
     })
     return {
@@ -336,7 +435,11 @@ export class Admin {
             isDefault: entry.isDefault || entry.configSource === 5,
             configSource: entry.configSource,
             isSensitive: entry.isSensitive,
-            configSynonyms: entry.synonyms.map(({ name, value, source }) => ({ configName: name, configValue: value ?? '', configSource: source })),
+            configSynonyms: entry.synonyms.map(({ name, value, source }) => ({
+              configName: name,
+              configValue: value ?? '',
+              configSource: source,
+            })),
           })),
         })),
       ),
@@ -344,14 +447,25 @@ export class Admin {
   }
 
   /** Replaces the whole configuration of each resource (AlterConfigs), as kafkajs does. */
-  async alterConfigs({ resources, validateOnly = false }: { resources: { type: ConfigResourceTypes; name: string; configEntries: { name: string; value: string }[] }[]; validateOnly?: boolean }) {
+  async alterConfigs({
+    resources,
+    validateOnly = false,
+  }: {
+    resources: { type: ConfigResourceTypes; name: string; configEntries: { name: string; value: string }[] }[]
+    validateOnly?: boolean
+  }) {
     this.#checkResources(resources)
     const answers = await this.#byResource(resources, async (connection, group) => {
       const response = await connection.send('AlterConfigs', {
-        resources: group.map(({ type, name, configEntries }) => ({ resourceType: type, resourceName: name, configs: configEntries })),
+        resources: group.map(({ type, name, configEntries }) => ({
+          resourceType: type,
+          resourceName: name,
+          configs: configEntries,
+        })),
         validateOnly,
       })
-      for (const { errorCode, errorMessage } of response.responses) if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      for (const { errorCode, errorMessage } of response.responses)
+        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
       return response
     })
     return { throttleTime: answers[0]?.throttleTimeMs ?? 0, resources: answers.flatMap(({ responses }) => responses) }
@@ -380,7 +494,8 @@ export class Admin {
     }
     const answers: Answer[] = []
     if (others.length > 0) answers.push(await this.#onController((controller) => ask(controller, others)))
-    for (const [nodeId, group] of ofBrokers) answers.push(await cluster.retrying(async () => ask(await cluster.findBroker({ nodeId }), group)))
+    for (const [nodeId, group] of ofBrokers)
+      answers.push(await cluster.retrying(async () => ask(await cluster.findBroker({ nodeId }), group)))
     return answers
   }
 
@@ -443,7 +558,9 @@ export class Admin {
         }),
       ),
     )
-    const failed = results.filter(({ errorCode }) => errorCode !== 0).map((each) => ({ ...each, error: protocolError(each.errorCode) }))
+    const failed = results
+      .filter(({ errorCode }) => errorCode !== 0)
+      .map((each) => ({ ...each, error: protocolError(each.errorCode) }))
     if (failed.length > 0) throw new KafkaJSDeleteGroupsError('Error in DeleteGroups', failed)
     return results
   }
@@ -462,13 +579,23 @@ export class Admin {
       })
       const homeless = led.filter(({ leader }) => leader === undefined)
       if (homeless.length > 0)
-        throw new KafkaJSDeleteTopicRecordsError({ partitions: homeless.map(({ partition, offset }) => ({ partition, offset, error: protocolError(5) })) })
+        throw new KafkaJSDeleteTopicRecordsError({
+          partitions: homeless.map(({ partition, offset }) => ({ partition, offset, error: protocolError(5) })),
+        })
       const failures: PartitionFailure[] = []
       for (const leader of new Set(led.map((each) => each.leader!))) {
         const group = led.filter((each) => each.leader === leader)
         const response = await (await cluster.findBroker({ nodeId: leader })).send(
           'DeleteRecords',
-          { topics: [{ name: topic, partitions: group.map(({ partition, offset }) => ({ partitionIndex: partition, offset: Number(offset) })) }], timeoutMs: DEFAULT_TIMEOUT_MS },
+          {
+            topics: [
+              {
+                name: topic,
+                partitions: group.map(({ partition, offset }) => ({ partitionIndex: partition, offset: Number(offset) })),
+              },
+            ],
+            timeoutMs: DEFAULT_TIMEOUT_MS,
+          },
           { timeoutMs: 2 * DEFAULT_TIMEOUT_MS },
         )
         for (const { partitionIndex, errorCode } of response.topics.flatMap((each) => each.partitions))
@@ -505,4 +632,3 @@ export class Admin {
     })
   }
 }
-

@@ -24,7 +24,18 @@ describe('aborted transactions', () => {
       { producerId: 7, firstOffset: 10 },
       { producerId: 7, firstOffset: 0 },
     ])
-    const seen = [batch(1, 7), batch(2, 7, 'abort'), batch(5, 7), batch(6, 7, 'commit'), batch(11, 7), batch(12, 7, 'abort'), batch(13, 7)]
-    assert.deepEqual(seen.map((each) => aborted.hides(each)), [true, true, false, false, true, true, false])
+    const seen = [
+      batch(1, 7),
+      batch(2, 7, 'abort'),
+      batch(5, 7),
+      batch(6, 7, 'commit'),
+      batch(11, 7),
+      batch(12, 7, 'abort'),
+      batch(13, 7),
+    ]
+    assert.deepEqual(
+      seen.map((each) => aborted.hides(each)),
+      [true, true, false, false, true, true, false],
+    )
   })
 })

@@ -54,11 +54,17 @@ describe('the round robin assigner', () => {
   })
 
   it('reads later versions, which append fields', () => {
-    const later = Buffer.concat([AssignerProtocol.MemberMetadata.encode({ version: 3, topics: ['t'] }), Buffer.from('00000000ffffffff', 'hex')])
+    const later = Buffer.concat([
+      AssignerProtocol.MemberMetadata.encode({ version: 3, topics: ['t'] }),
+      Buffer.from('00000000ffffffff', 'hex'),
+    ])
     assert.deepEqual(AssignerProtocol.MemberMetadata.decode(later)?.topics, ['t'])
   })
 
   it('refuses lengths that the bytes cannot hold', () => {
-    assert.throws(() => AssignerProtocol.MemberAssignment.decode(Buffer.from('00007fffffff', 'hex')), /announced 2147483647 entries/)
+    assert.throws(
+      () => AssignerProtocol.MemberAssignment.decode(Buffer.from('00007fffffff', 'hex')),
+      /announced 2147483647 entries/,
+    )
   })
 })

@@ -1,6 +1,6 @@
 /** Fetched bytes turned into what handlers see: messages with offsets and times as strings, and a batch that knows its lag. */
 
-import { type Record as LogRecord } from '@mq/protocol'
+import type { Record as LogRecord } from '@mq/protocol'
 import type { Headers } from '../producer/messages'
 
 export interface KafkaMessage {

@@ -108,19 +108,30 @@ export class Consumer {
   }
 
   /** Adds topics. A RegExp is resolved once, now. Throws while running. */
-  async subscribe(subscription: { topics?: (string | RegExp)[]; topic?: string | RegExp; fromBeginning?: boolean }): Promise<void> {
+  async subscribe(subscription: {
+    topics?: (string | RegExp)[]
+    topic?: string | RegExp
+    fromBeginning?: boolean
+  }): Promise<void> {
     const { topics, topic, fromBeginning = false } = subscription
     if (this.#state !== 'idle') throw new KafkaJSNonRetriableError('Cannot subscribe to topic while consumer is running')
     const wanted = topics ?? (topic === undefined ? [] : [topic])
     if (wanted.length === 0) throw new KafkaJSNonRetriableError('Missing required argument "topics"')
     const bad = wanted.find((each) => !(each instanceof RegExp) && (typeof each !== 'string' || each === ''))
-    if (bad !== undefined) throw new KafkaJSNonRetriableError(`Invalid topic ${String(bad)} (${typeof bad}), the topic name has to be a String or a RegExp`)
+    if (bad !== undefined)
+      throw new KafkaJSNonRetriableError(
+        `Invalid topic ${String(bad)} (${typeof bad}), the topic name has to be a String or a RegExp`,
+      )
     const { cluster } = this.#options
     const named = new Set<string>()
     if (wanted.some((each) => each instanceof RegExp)) {
       const all = await cluster.retrying(() => cluster.metadata(null))
       for (const { name } of all.topics)
-        if (name !== null && wanted.some((each) => each instanceof RegExp && new RegExp(each.source, each.flags.replace(/[gy]/g, '')).test(name))) named.add(name)
+        if (
+          name !== null &&
+          wanted.some((each) => each instanceof RegExp && new RegExp(each.source, each.flags.replace(/[gy]/g, '')).test(name))
+        )
+          named.add(name)
     }
     for (const each of wanted) if (typeof each === 'string') named.add(each)
     for (const name of named) this.#topics.set(name, { fromBeginning })
@@ -130,7 +141,9 @@ export class Consumer {
   /** Joins the group and starts to consume; resolves after the first join (a failed one goes to the CRASH event). */
   async run(config: ConsumerRunConfig = {}): Promise<void> {
     if (this.#state !== 'idle') {
-      this.#options.logger.warn('consumer#run was called, but the consumer is already running', { groupId: this.#options.groupId })
+      this.#options.logger.warn('consumer#run was called, but the consumer is already running', {
+        groupId: this.#options.groupId,
+      })
       return
     }
     if (config.eachMessage !== undefined && config.eachBatch !== undefined)
@@ -145,7 +158,9 @@ export class Consumer {
       eachBatch: config.eachBatch,
     }
     if (!(run.partitionsConsumedConcurrently >= 1))
-      throw new KafkaJSNonRetriableError(`Invalid partitionsConsumedConcurrently ${run.partitionsConsumedConcurrently}: expected 1 or more`)
+      throw new KafkaJSNonRetriableError(
+        `Invalid partitionsConsumedConcurrently ${run.partitionsConsumedConcurrently}: expected 1 or more`,
+      )
     this.#state = 'running'
     await new Promise<void>((joined) => {
       this.#living = this.#live(run, joined).finally(() => {
@@ -156,12 +171,16 @@ export class Consumer {
   }
 
   /** Stores the offsets given (the next to read) for the group. */
-  async commitOffsets(topicPartitions: { topic: string; partition: number; offset: string; metadata?: string | null }[] = []): Promise<void> {
+  async commitOffsets(
+    topicPartitions: { topic: string; partition: number; offset: string; metadata?: string | null }[] = [],
+  ): Promise<void> {
     const offsets = topicPartitions.map(({ topic, partition, offset, metadata }) => {
       if (!topic) throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
-      if (!Number.isInteger(partition)) throw new KafkaJSNonRetriableError(`Invalid partition, expected a number received ${partition}`)
+      if (!Number.isInteger(partition))
+        throw new KafkaJSNonRetriableError(`Invalid partition, expected a number received ${partition}`)
       const parsed = Number(offset)
-      if (!Number.isSafeInteger(parsed) || parsed < 0) throw new KafkaJSNonRetriableError(`Offset must not be a negative number or no number: ${offset}`)
+      if (!Number.isSafeInteger(parsed) || parsed < 0)
+        throw new KafkaJSNonRetriableError(`Offset must not be a negative number or no number: ${offset}`)
       return { topic, partition, offset: parsed, metadata: metadata ?? null }
     })
     if (offsets.length === 0) return
@@ -173,10 +192,13 @@ export class Consumer {
   /** Moves a partition to another offset; -1 and -2 mean latest and earliest. Needs run() first. */
   seek({ topic, partition, offset }: { topic: string; partition: number; offset: string }): void {
     if (!topic) throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
-    if (!Number.isInteger(partition)) throw new KafkaJSNonRetriableError(`Invalid partition, expected a number received ${partition}`)
+    if (!Number.isInteger(partition))
+      throw new KafkaJSNonRetriableError(`Invalid partition, expected a number received ${partition}`)
     const parsed = Number(offset)
-    if (!Number.isSafeInteger(parsed) || parsed < EARLIEST) throw new KafkaJSNonRetriableError(`Offset must not be a negative number: ${offset}`)
-    if (this.#state !== 'running') throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
+    if (!Number.isSafeInteger(parsed) || parsed < EARLIEST)
+      throw new KafkaJSNonRetriableError(`Offset must not be a negative number: ${offset}`)
+    if (this.#state !== 'running')
+      throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
     this.#positions.seek(topic, partition, parsed)
     if (this.#positions.get(topic, partition)?.nextOffset === undefined) this.#lookUpSoon()
     this.#fetcher?.kick()
@@ -201,7 +223,13 @@ export class Consumer {
     return {
       errorCode: group.errorCode,
       groupId: group.groupId,
-      members: group.members.map(({ memberId, clientId, clientHost, memberMetadata, memberAssignment }) => ({ memberId, clientId, clientHost, memberMetadata, memberAssignment })),
+      members: group.members.map(({ memberId, clientId, clientHost, memberMetadata, memberAssignment }) => ({
+        memberId,
+        clientId,
+        clientHost,
+        memberMetadata,
+        memberAssignment,
+      })),
       protocol: group.protocolData,
       protocolType: group.protocolType,
       state: group.groupState,
@@ -209,11 +237,14 @@ export class Consumer {
   }
 
   #checkTopics(topics: TopicPartitions[]): TopicPartitions[] {
-    if (this.#state !== 'running') throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
+    if (this.#state !== 'running')
+      throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
     for (const each of topics) {
       if (!each?.topic) throw new KafkaJSNonRetriableError(`Invalid topic ${String(each?.topic ?? each)}`)
       if (each.partitions !== undefined && (!Array.isArray(each.partitions) || each.partitions.some(Number.isNaN)))
-        throw new KafkaJSNonRetriableError(`Array of valid partitions required to pause specific partitions instead of ${each.partitions}`)
+        throw new KafkaJSNonRetriableError(
+          `Array of valid partitions required to pause specific partitions instead of ${each.partitions}`,
+        )
     }
     return topics
   }
@@ -269,8 +300,14 @@ export class Consumer {
     cancelWatch()
     fetcher.stop()
     await runner.stop()
-    if (run.autoCommit) await runner.commitAll().catch((error: Error) => this.#options.logger.warn(`The last commit failed: ${error.message}`, { groupId: this.#options.groupId }))
-    if (end.kind === 'rebalance') this.#emit(CONSUMER_EVENTS.REBALANCING, () => ({ groupId: this.#options.groupId, memberId: generation.memberId }))
+    if (run.autoCommit)
+      await runner
+        .commitAll()
+        .catch((error: Error) =>
+          this.#options.logger.warn(`The last commit failed: ${error.message}`, { groupId: this.#options.groupId }),
+        )
+    if (end.kind === 'rebalance')
+      this.#emit(CONSUMER_EVENTS.REBALANCING, () => ({ groupId: this.#options.groupId, memberId: generation.memberId }))
     return end
   }
 
@@ -323,7 +360,8 @@ export class Consumer {
       return cluster.listOffsets(wanted, { isolationLevel: readUncommitted ? 0 : 1 })
     })
     for (const { topic, partition, offset } of found) {
-      if (this.#positions.pendingSeek(topic, partition) !== undefined) this.#positions.resolvePendingSeek(topic, partition, offset)
+      if (this.#positions.pendingSeek(topic, partition) !== undefined)
+        this.#positions.resolvePendingSeek(topic, partition, offset)
       this.#positions.startAt(topic, partition, offset, undefined)
     }
   }
@@ -347,7 +385,12 @@ export class Consumer {
     const [[first], [end]] = await cluster.retrying(() => Promise.all([at(EARLIEST), at(LATEST)]))
     const inside = offset >= first!.offset && offset <= end!.offset
     const next = inside ? offset : this.#resetTo(topic) === EARLIEST ? first!.offset : end!.offset
-    logger.warn(inside ? 'The leader lags: the offset exists, asking again' : 'Offset out of range, resetting', { topic, partition, offset, next })
+    logger.warn(inside ? 'The leader lags: the offset exists, asking again' : 'Offset out of range, resetting', {
+      topic,
+      partition,
+      offset,
+      next,
+    })
     this.#positions.startAt(topic, partition, next, undefined)
     this.#fetcher?.kick()
   }
@@ -415,7 +458,8 @@ export class Consumer {
   /** Refreshes the metadata by age; the leader makes the group rebalance when a watched topic has got more partitions. */
   #watchMetadata(generation: Generation): () => void {
     const { cluster, environment, metadataMaxAgeMs, logger } = this.#options
-    const count = (): string => generation.watchedTopics.map((topic) => `${topic}:${cluster.image.topics.get(topic)?.partitions.length ?? 0}`).join()
+    const count = (): string =>
+      generation.watchedTopics.map((topic) => `${topic}:${cluster.image.topics.get(topic)?.partitions.length ?? 0}`).join()
     const before = count()
     let cancel = (): void => {}
     const arm = (): void => {
@@ -437,7 +481,13 @@ export class Consumer {
   /** Answers whether to go on after a pause. */
   async #crashed(error: Error): Promise<boolean> {
     const { logger, groupId, restartOnFailure, retry, environment } = this.#options
-    const failure = error instanceof KafkaJSError ? error : new KafkaJSNumberOfRetriesExceeded(error, { retryCount: (error as { retriesExceeded?: number }).retriesExceeded ?? 0, retryTime: retry.initialRetryTime })
+    const failure =
+      error instanceof KafkaJSError
+        ? error
+        : new KafkaJSNumberOfRetriesExceeded(error, {
+            retryCount: (error as { retriesExceeded?: number }).retriesExceeded ?? 0,
+            retryTime: retry.initialRetryTime,
+          })
     const curable = mayRetry(error) || error instanceof KafkaJSNumberOfRetriesExceeded
     const restart = curable && (restartOnFailure === undefined || (await restartOnFailure(failure).catch(() => true)))
     logger.error(`Crash: ${failure.name}: ${failure.message}`, { groupId, stack: failure.stack })
@@ -455,11 +505,14 @@ export class Consumer {
 
   #groupPayload() {
     const generation = this.#options.membership.generation
-    return { groupId: this.#options.groupId, memberId: generation?.memberId ?? '', groupGenerationId: generation?.generationId ?? -1 }
+    return {
+      groupId: this.#options.groupId,
+      memberId: generation?.memberId ?? '',
+      groupGenerationId: generation?.generationId ?? -1,
+    }
   }
 
   #emit(type: string, payload: () => unknown): void {
     this.#options.instrumentation.emit(type, payload)
   }
 }
-

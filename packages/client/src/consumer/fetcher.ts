@@ -3,14 +3,14 @@
  * Memory is bounded: a partition is asked for again only when what it brought has been taken.
  */
 
-import { batchAt, iterateBatches, readControlRecord, readMessageSet, type RecordBatch } from '@mq/protocol'
+import { iterateAnyBatches, RecordBatch, readControlRecord } from '@mq/protocol'
 import type { Cluster } from '../cluster'
 import { failureOf, protocolError } from '../errors'
 import type { Environment } from '../ports'
 import type { ResponseOf } from '../versions'
-import { AbortedTransactions, type AbortedTransaction } from './aborted'
+import { type AbortedTransaction, AbortedTransactions } from './aborted'
 import { Batch, type KafkaMessage, messageOf } from './batch'
-import { type PartitionPosition, partitionKey, type Positions } from './positions'
+import { type PartitionPosition, type Positions, partitionKey } from './positions'
 
 export interface FetchLimits {
   readonly maxBytesPerPartition: number
@@ -47,9 +47,18 @@ export interface Chunk {
   readonly records: Buffer
 }
 
+const CORRUPT_MESSAGE = 2
 /** Pause after a failed fetch, in ms. */
 const PAUSE_AFTER_FAILURE_MS = 300
-const STALE_LEADER = new Set(['NOT_LEADER_OR_FOLLOWER', 'UNKNOWN_TOPIC_OR_PARTITION', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH', 'LEADER_NOT_AVAILABLE', 'KAFKA_STORAGE_ERROR', 'REPLICA_NOT_AVAILABLE'])
+const STALE_LEADER = new Set([
+  'NOT_LEADER_OR_FOLLOWER',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'LEADER_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+  'REPLICA_NOT_AVAILABLE',
+])
 
 export class Fetcher {
   readonly #options: FetcherOptions
@@ -102,7 +111,12 @@ export class Fetcher {
     while (this.#running) {
       const wanted = this.#wanted(nodeId)
       if (wanted.length === 0) {
-        if (![...this.#options.positions.all()].some(({ topic, partition }) => this.#options.cluster.leaderOf(topic, partition) === nodeId)) return
+        if (
+          ![...this.#options.positions.all()].some(
+            ({ topic, partition }) => this.#options.cluster.leaderOf(topic, partition) === nodeId,
+          )
+        )
+          return
         await new Promise<void>((resolve) => this.#wake.push(resolve))
         continue
       }
@@ -150,7 +164,12 @@ export class Fetcher {
   async #fetch(nodeId: number, wanted: PartitionPosition[]): Promise<void> {
     const { cluster, limits, readUncommitted, rackId, environment, requestTimeoutMs } = this.#options
     // Remembered before the request: a seek while it travels makes the answer stale.
-    const asked = new Map(wanted.map((position) => [partitionKey(position.topic, position.partition), { epoch: position.epoch, offset: position.nextOffset! }]))
+    const asked = new Map(
+      wanted.map((position) => [
+        partitionKey(position.topic, position.partition),
+        { epoch: position.epoch, offset: position.nextOffset! },
+      ]),
+    )
     const byTopic = new Map<string, PartitionPosition[]>()
     for (const position of wanted) byTopic.set(position.topic, [...(byTopic.get(position.topic) ?? []), position])
     const connection = await cluster.findBroker({ nodeId }, 'fetch')
@@ -196,7 +215,8 @@ export class Fetcher {
         if (question === undefined || !positions.isCurrent(topic, partition, question.epoch)) continue
         if (answer.errorCode !== 0) {
           const failure = failureOf(answer.errorCode)
-          if (failure.type === 'OFFSET_OUT_OF_RANGE') this.#options.onOutOfRange(positions.get(topic, partition)!, question.offset)
+          if (failure.type === 'OFFSET_OUT_OF_RANGE')
+            this.#options.onOutOfRange(positions.get(topic, partition)!, question.offset)
           else if (STALE_LEADER.has(failure.type)) staleLeader = protocolError(answer.errorCode)
           else throw Object.assign(protocolError(answer.errorCode), { topic, partition })
           continue
@@ -224,48 +244,35 @@ export class Fetcher {
 /** Last offset of the whole batches in a fetched range, or undefined if there is no whole one. */
 export function lastOffsetOf(records: Buffer): number | undefined {
   let last: number | undefined
-  if (magicOf(records) < 2) {
-    for (const { offset } of readMessageSet(records)) last = offset
-    return last
-  }
-  for (const batch of iterateBatches(records)) last = batch.lastOffset
+  for (const batch of iterateAnyBatches(records)) last = batch.lastOffset
   return last
 }
-
-const magicOf = (records: Buffer): number => batchAt(records, 0)?.magic ?? 2
 
 /** Decodes a chunk: records from the asked offset on, without control records and, if asked for, without aborted transactions. */
 export function decodeChunk(chunk: Chunk, readUncommitted: boolean): Batch {
   const messages: KafkaMessage[] = []
+  const aborted = new AbortedTransactions(readUncommitted ? null : chunk.aborted)
   let covered = chunk.fetchOffset - 1
-  const keep = (record: Parameters<typeof messageOf>[0]): void => {
-    if (record.offset >= chunk.fetchOffset) messages.push(messageOf(record))
-  }
-  if (magicOf(chunk.records) < 2) {
-    for (const record of readMessageSet(chunk.records)) {
-      keep(record)
-      covered = record.offset
-    }
-  } else {
-    const aborted = new AbortedTransactions(readUncommitted ? null : chunk.aborted)
-    for (const batch of iterateBatches(chunk.records)) {
-      covered = batch.lastOffset
-      const hidden = aborted.hides({
-        lastOffset: batch.lastOffset,
-        producerId: batch.producerId,
-        isTransactional: batch.isTransactional,
-        abortMarker: batch.isControl && isAbortMarker(batch),
+  for (const batch of iterateAnyBatches(chunk.records)) {
+    covered = batch.lastOffset
+    if (!batch.crcIsValid())
+      throw Object.assign(protocolError(CORRUPT_MESSAGE), {
+        topic: chunk.topic,
+        partition: chunk.partition,
+        offset: batch.lastOffset,
       })
-      if (hidden || batch.isControl) continue
-      if (!batch.crcIsValid()) throw Object.assign(protocolError(2), { topic: chunk.topic, partition: chunk.partition, offset: batch.baseOffset })
-      for (const record of batch.records()) keep(record)
-    }
+    if (batch instanceof RecordBatch && (hides(aborted, batch) || batch.isControl)) continue
+    for (const record of batch.records()) if (record.offset >= chunk.fetchOffset) messages.push(messageOf(record))
   }
   return new Batch(chunk.topic, chunk.partition, String(chunk.highWatermark), messages, chunk.fetchOffset, covered)
+}
+
+function hides(aborted: AbortedTransactions, batch: RecordBatch): boolean {
+  const { lastOffset, producerId, isTransactional } = batch
+  return aborted.hides({ lastOffset, producerId, isTransactional, abortMarker: batch.isControl && isAbortMarker(batch) })
 }
 
 function isAbortMarker(batch: RecordBatch): boolean {
   for (const record of batch.records()) return readControlRecord(record).type === 'ABORT'
   return false
 }
-

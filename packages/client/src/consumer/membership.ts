@@ -5,9 +5,9 @@
  *   no id ─▶ MEMBER_ID_REQUIRED: join again with the id that the coordinator gave (KIP-394)
  */
 
-import { KafkaJSError, KafkaJSMemberIdRequired, KafkaJSNonRetriableError, failureOf, protocolError } from '../errors'
 import type { Cluster } from '../cluster'
 import type { Connection } from '../connection'
+import { failureOf, KafkaJSError, KafkaJSMemberIdRequired, KafkaJSNonRetriableError, protocolError } from '../errors'
 import type { Logger } from '../logger'
 import type { ResponseOf } from '../versions'
 import type { Assigner } from './assign-round-robin'
@@ -125,10 +125,13 @@ export class Membership {
     const { assigners, cluster, groupId } = this.#options
     const assigner = assigners.find(({ name }) => name === joined.protocolName)
     if (assigner === undefined)
-      throw new KafkaJSNonRetriableError(`The group "${groupId}" chose the assigner "${joined.protocolName}", which this member does not have`)
+      throw new KafkaJSNonRetriableError(
+        `The group "${groupId}" chose the assigner "${joined.protocolName}", which this member does not have`,
+      )
     const members = joined.members.map(({ memberId, metadata }) => ({ memberId, memberMetadata: metadata }))
     const topics = new Set(ownTopics)
-    for (const { memberMetadata } of members) for (const topic of AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? []) topics.add(topic)
+    for (const { memberMetadata } of members)
+      for (const topic of AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? []) topics.add(topic)
     await cluster.addMultipleTargetTopics([...topics])
     const assigned = await assigner.assign({ members, topics: [...topics] })
     return {
@@ -142,7 +145,12 @@ export class Membership {
     const { generationId, memberId } = this.#member()
     const { groupId, groupInstanceId } = this.#options
     await this.#ask(async (coordinator) => {
-      const { errorCode } = await coordinator.send('Heartbeat', { groupId, generationId, memberId, groupInstanceId: groupInstanceId ?? null })
+      const { errorCode } = await coordinator.send('Heartbeat', {
+        groupId,
+        generationId,
+        memberId,
+        groupInstanceId: groupInstanceId ?? null,
+      })
       return errorCode
     })
   }
@@ -200,7 +208,9 @@ export class Membership {
     this.#generation = undefined
     try {
       const coordinator = await this.#coordinator()
-      await coordinator.send('LeaveGroup', { groupId, memberId, members: [{ memberId, groupInstanceId: null }] })
+      // From version 3 on a list of members leaves; before, the one that asks.
+      const who = coordinator.versionOf('LeaveGroup') >= 3 ? { members: [{ memberId, groupInstanceId: null }] } : { memberId }
+      await coordinator.send('LeaveGroup', { groupId, ...who })
     } catch (error) {
       logger.debug(`Leaving the group failed: ${(error as Error).message}`, { groupId, memberId })
     }
@@ -216,7 +226,8 @@ export class Membership {
   }
 
   #member(): Generation {
-    if (this.#generation === undefined) throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
+    if (this.#generation === undefined)
+      throw new KafkaJSNonRetriableError('Consumer group was not initialized, consumer#run must be called first')
     return this.#generation
   }
 

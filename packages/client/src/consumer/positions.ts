@@ -165,10 +165,12 @@ export class Positions {
   resume(topic: string, partitions?: readonly number[]): void {
     if (partitions === undefined) {
       this.#pausedTopics.delete(topic)
-      for (const position of this.all()) if (position.topic === topic) this.#pausedPartitions.delete(partitionKey(topic, position.partition))
+      for (const position of this.all())
+        if (position.topic === topic) this.#pausedPartitions.delete(partitionKey(topic, position.partition))
     } else {
       if (this.#pausedTopics.delete(topic))
-        for (const position of this.all()) if (position.topic === topic) this.#pausedPartitions.add(partitionKey(topic, position.partition))
+        for (const position of this.all())
+          if (position.topic === topic) this.#pausedPartitions.add(partitionKey(topic, position.partition))
       for (const partition of partitions) this.#pausedPartitions.delete(partitionKey(topic, partition))
     }
     this.#markPaused()

@@ -10,7 +10,7 @@ import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
 import type { Batch, KafkaMessage } from './batch'
 import { decodeChunk, type Fetcher } from './fetcher'
 import { isRejoin, type Membership } from './membership'
-import { partitionKey, type Positions, type TopicPartitionOffset } from './positions'
+import { type Positions, partitionKey, type TopicPartitionOffset } from './positions'
 
 export interface EachMessagePayload {
   topic: string
@@ -142,7 +142,8 @@ export class Runner {
       finish?.()
       this.#delays = undefined
       this.#failures = 0
-      if (run.autoCommit && positions.isCurrent(topic, partition, epoch)) await this.#autoCommit({ force: run.autoCommitIntervalMs === null && run.autoCommitThreshold === null })
+      if (run.autoCommit && positions.isCurrent(topic, partition, epoch))
+        await this.#autoCommit({ force: run.autoCommitIntervalMs === null && run.autoCommitThreshold === null })
     } catch (error) {
       await this.#handlerFailed(chunk, error as Error)
     }
@@ -156,11 +157,23 @@ export class Runner {
       if (positions.get(topic, partition)!.paused) return positions.rewind(topic, partition, Number(message.offset))
       try {
         await this.#options.inHandler(() =>
-          eachMessage({ topic, partition, message, heartbeat: () => this.#heartbeatIfDue(), pause: () => this.#pausePartition(topic, partition) }),
+          eachMessage({
+            topic,
+            partition,
+            message,
+            heartbeat: () => this.#heartbeatIfDue(),
+            pause: () => this.#pausePartition(topic, partition),
+          }),
         )
       } catch (error) {
         if (!(error instanceof KafkaJSError))
-          logger.error('Error when calling eachMessage', { topic, partition, offset: message.offset, stack: (error as Error)?.stack, error: String(error) })
+          logger.error('Error when calling eachMessage', {
+            topic,
+            partition,
+            offset: message.offset,
+            stack: (error as Error)?.stack,
+            error: String(error),
+          })
         throw error
       }
       if (!positions.resolve(topic, partition, Number(message.offset), epoch)) return
@@ -184,7 +197,8 @@ export class Runner {
         eachBatch({
           batch,
           // Resolving the last visible message passes the markers behind it as well.
-          resolveOffset: (offset) => void positions.resolve(topic, partition, Number(offset === lastVisible ? batch.lastOffset() : offset), epoch),
+          resolveOffset: (offset) =>
+            void positions.resolve(topic, partition, Number(offset === lastVisible ? batch.lastOffset() : offset), epoch),
           heartbeat: () => this.#heartbeatIfDue(),
           pause: () => this.#pausePartition(topic, partition),
           commitOffsetsIfNecessary: async (offsets) => {
@@ -198,7 +212,13 @@ export class Runner {
       )
     } catch (error) {
       if (!(error instanceof KafkaJSError))
-        logger.error('Error when calling eachBatch', { topic, partition, offset: batch.firstOffset(), stack: (error as Error)?.stack, error: String(error) })
+        logger.error('Error when calling eachBatch', {
+          topic,
+          partition,
+          offset: batch.firstOffset(),
+          stack: (error as Error)?.stack,
+          error: String(error),
+        })
       throw error
     }
     if (run.eachBatchAutoResolve) positions.resolve(topic, partition, Number(batch.lastOffset()), epoch)
@@ -207,7 +227,10 @@ export class Runner {
   }
 
   /** Commits what was done before the failure, then comes back to the failed message after a pause. */
-  async #handlerFailed(chunk: { topic: string; partition: number; epoch: number; fetchOffset: number }, error: Error): Promise<void> {
+  async #handlerFailed(
+    chunk: { topic: string; partition: number; epoch: number; fetchOffset: number },
+    error: Error,
+  ): Promise<void> {
     const { positions, run, environment, retry, logger } = this.#options
     if (isRejoin(error)) return this.#end(error)
     const { topic, partition, epoch, fetchOffset } = chunk
@@ -222,12 +245,16 @@ export class Runner {
       const { resolved } = positions.get(topic, partition)!
       positions.rewind(topic, partition, resolved !== undefined && resolved > fetchOffset ? resolved : fetchOffset)
     }
-    if (!mayRetry(error)) return this.#end(error instanceof KafkaJSNonRetriableError ? error : new KafkaJSNonRetriableError(error, { cause: error }))
+    if (!mayRetry(error))
+      return this.#end(error instanceof KafkaJSNonRetriableError ? error : new KafkaJSNonRetriableError(error, { cause: error }))
     this.#delays ??= retryDelays(retry, environment.random)
     const next = this.#delays.next()
     this.#failures++
     if (next.done) return this.#end(Object.assign(error, { retriesExceeded: this.#failures - 1 }))
-    logger.warn(`The handler failed: ${topic}-${partition} is tried again in ${next.value} ms`, { retryCount: this.#failures, error: error.message })
+    logger.warn(`The handler failed: ${topic}-${partition} is tried again in ${next.value} ms`, {
+      retryCount: this.#failures,
+      error: error.message,
+    })
     const key = partitionKey(topic, partition)
     this.#pauses.set(
       key,
@@ -251,7 +278,8 @@ export class Runner {
 
   async #autoCommit({ force }: { force: boolean }): Promise<void> {
     const { run, positions, environment } = this.#options
-    const byTime = run.autoCommitIntervalMs !== null && environment.clock.monotonic() - this.#lastCommit >= run.autoCommitIntervalMs
+    const byTime =
+      run.autoCommitIntervalMs !== null && environment.clock.monotonic() - this.#lastCommit >= run.autoCommitIntervalMs
     const byCount = run.autoCommitThreshold !== null && positions.resolvedSinceCommit >= run.autoCommitThreshold
     if (force || byTime || byCount) await this.#commit(positions.uncommitted())
   }
@@ -304,10 +332,13 @@ export class Runner {
 /** Offsets by topic, as decimal strings. */
 export function byTopic(offsets: readonly TopicPartitionOffset[]): OffsetsByTopicPartition {
   const topics = new Map<string, { partition: number; offset: string }[]>()
-  for (const { topic, partition, offset } of offsets) topics.set(topic, [...(topics.get(topic) ?? []), { partition, offset: String(offset) }])
+  for (const { topic, partition, offset } of offsets)
+    topics.set(topic, [...(topics.get(topic) ?? []), { partition, offset: String(offset) }])
   return { topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) }
 }
 
 export function offsetsOf({ topics }: OffsetsByTopicPartition): TopicPartitionOffset[] {
-  return topics.flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) })))
+  return topics.flatMap(({ topic, partitions }) =>
+    partitions.map(({ partition, offset }) => ({ topic, partition, offset: Number(offset) })),
+  )
 }

@@ -173,7 +173,11 @@ export class Accumulator {
   ready(
     leaderOf: (topic: string, partition: number) => number | undefined,
     now: number,
-  ): { requests: { leader: number; delivery: Delivery; batches: Batch[] }[]; leaderless: { topic: string; partition: number }[]; nextAt: number | undefined } {
+  ): {
+    requests: { leader: number; delivery: Delivery; batches: Batch[] }[]
+    leaderless: { topic: string; partition: number }[]
+    nextAt: number | undefined
+  } {
     const requests: { leader: number; delivery: Delivery; batches: Batch[]; bytes: number }[] = []
     const leaderless: { topic: string; partition: number }[] = []
     let nextAt: number | undefined

@@ -45,11 +45,15 @@ function bytesOf(part: unknown): Buffer | string | null {
 /** Throws KafkaJSNonRetriableError that names the topic and what is wrong. */
 export function recordOf(topic: string, message: Message, nowMs: number): RecordInput {
   if (message === null || typeof message !== 'object')
-    throw new KafkaJSNonRetriableError(`Invalid message for topic "${topic}": expected an object with a value, got ${message === null ? 'null' : typeof message}`)
+    throw new KafkaJSNonRetriableError(
+      `Invalid message for topic "${topic}": expected an object with a value, got ${message === null ? 'null' : typeof message}`,
+    )
   if (message.value === undefined)
     throw new KafkaJSNonRetriableError(`Invalid message without value for topic "${topic}": ${JSON.stringify(message)}`)
   const timestamp = message.timestamp === undefined || message.timestamp === null ? nowMs : Number(message.timestamp)
   if (!Number.isSafeInteger(timestamp))
-    throw new KafkaJSNonRetriableError(`Invalid timestamp "${message.timestamp}" for topic "${topic}": expected milliseconds since 1970`)
+    throw new KafkaJSNonRetriableError(
+      `Invalid timestamp "${message.timestamp}" for topic "${topic}": expected milliseconds since 1970`,
+    )
   return { timestamp, key: bytesOf(message.key), value: bytesOf(message.value), headers: headersOf(message.headers) }
 }

@@ -30,14 +30,19 @@ describe('the partitioner', () => {
     const theirs = kafkajs.Partitioners.LegacyPartitioner()
     for (const key of [...keys, Buffer.from([0xff, 0x80, 0x00])]) {
       const partitionMetadata = partitions(Array(97).fill(1))
-      assert.equal(ours({ topic: 't', partitionMetadata, message: { key } }), theirs({ topic: 't', partitionMetadata, message: { key, value: null } }))
+      assert.equal(
+        ours({ topic: 't', partitionMetadata, message: { key } }),
+        theirs({ topic: 't', partitionMetadata, message: { key, value: null } }),
+      )
     }
     assert.notEqual(legacyMurmur2('order-81723') % 97, 0)
   })
 
   it('goes round the partitions that have a leader when there is no key', () => {
     const choose = defaultPartitioner(() => 4)()
-    const turns = Array.from({ length: 6 }, () => choose({ topic: 't', partitionMetadata: partitions([1, -1, 2, 3]), message: {} }))
+    const turns = Array.from({ length: 6 }, () =>
+      choose({ topic: 't', partitionMetadata: partitions([1, -1, 2, 3]), message: {} }),
+    )
     assert.deepEqual(turns, [3, 0, 2, 3, 0, 2])
   })
 

@@ -69,7 +69,15 @@ const BUFFER_BYTES = 64 * 1024 * 1024
 /** How much longer than the broker's own limit a Produce answer may take, in ms. */
 const ANSWER_MARGIN_MS = 5_000
 const DUPLICATE_SEQUENCE_NUMBER = 46
-const STALE_METADATA = new Set(['NOT_LEADER_OR_FOLLOWER', 'UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH', 'REPLICA_NOT_AVAILABLE', 'KAFKA_STORAGE_ERROR'])
+const STALE_METADATA = new Set([
+  'NOT_LEADER_OR_FOLLOWER',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'REPLICA_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+])
 
 export class Producer {
   readonly events = PRODUCER_EVENTS
@@ -140,7 +148,12 @@ export class Producer {
   }
 
   /** Sends messages to several topics; entries of one topic are merged. */
-  async sendBatch({ acks = -1, timeout = 30_000, compression = 0, topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> {
+  async sendBatch({
+    acks = -1,
+    timeout = 30_000,
+    compression = 0,
+    topicMessages = [],
+  }: ProducerBatch): Promise<RecordMetadata[]> {
     this.#check(acks, compression, topicMessages)
     await this.#room()
     const { cluster, environment } = this.#options
@@ -152,13 +165,18 @@ export class Producer {
     }
     const now = environment.clock.now()
     // All messages are read before any is sent: a bad one refuses the whole call.
-    const byTopic = [...merged].map(([topic, messages]) => ({ topic, messages, records: messages.map((message) => recordOf(topic, message, now)) }))
+    const byTopic = [...merged].map(([topic, messages]) => ({
+      topic,
+      messages,
+      records: messages.map((message) => recordOf(topic, message, now)),
+    }))
     await this.#knowTopics([...merged.keys()])
     const delivery: Delivery = { acks, timeoutMs: timeout, codec: compression }
     const placed: Promise<RecordMetadata>[] = []
     for (const { topic, messages, records } of byTopic) {
       const partitionMetadata = cluster.findTopicPartitionMetadata(topic)
-      if (partitionMetadata.length === 0) throw new KafkaJSTopicMetadataNotLoaded('Producing to topic without metadata', { topic })
+      if (partitionMetadata.length === 0)
+        throw new KafkaJSTopicMetadataNotLoaded('Producing to topic without metadata', { topic })
       const byPartition = new Map<number, (typeof records)[number][]>()
       messages.forEach((message, at) => {
         const partition = this.#options.partitioner({ topic, partitionMetadata, message })
@@ -167,7 +185,9 @@ export class Producer {
         else group.push(records[at]!)
       })
       for (const [partition, group] of byPartition)
-        placed.push(this.#accumulator.append(topic, partition, delivery, group).then((result) => metadataOf(topic, partition, result)))
+        placed.push(
+          this.#accumulator.append(topic, partition, delivery, group).then((result) => metadataOf(topic, partition, result)),
+        )
     }
     this.#schedulePump()
     const settled = await Promise.allSettled(placed)
@@ -185,8 +205,11 @@ export class Producer {
   #check(acks: number, compression: number, topicMessages: { topic: string; messages: Message[] }[]): void {
     if (this.#state !== 'connected') throw new KafkaJSError('The producer is disconnected')
     if (this.#options.idempotent && acks !== -1)
-      throw new KafkaJSNonRetriableError("Not requiring ack for all messages invalidates the idempotent producer's EoS guarantees")
-    if (!(compression >= 0 && compression <= 4)) throw new KafkaJSNonRetriableError(`Invalid compression ${compression}: expected one of CompressionTypes`)
+      throw new KafkaJSNonRetriableError(
+        "Not requiring ack for all messages invalidates the idempotent producer's EoS guarantees",
+      )
+    if (!(compression >= 0 && compression <= 4))
+      throw new KafkaJSNonRetriableError(`Invalid compression ${compression}: expected one of CompressionTypes`)
     if (![-1, 0, 1].includes(acks)) throw new KafkaJSNonRetriableError(`Invalid acks ${acks}: expected -1, 0 or 1`)
     for (const { topic, messages } of topicMessages) {
       if (!topic) throw new KafkaJSNonRetriableError('Invalid topic')
@@ -236,15 +259,23 @@ export class Producer {
       return
     }
     const now = environment.clock.monotonic()
-    const { requests, leaderless, nextAt } = this.#accumulator.ready((topic, partition) => cluster.leaderOf(topic, partition), now)
+    const { requests, leaderless, nextAt } = this.#accumulator.ready(
+      (topic, partition) => cluster.leaderOf(topic, partition),
+      now,
+    )
     for (const request of requests) void this.#deliver(request)
     let wakeAt = nextAt
     if (leaderless.length > 0) {
       wakeAt = Math.min(wakeAt ?? Number.POSITIVE_INFINITY, now + this.#options.retry.initialRetryTime)
       for (const { topic, partition } of leaderless)
         if (this.#accumulator.countLeaderless(topic, partition) > this.#options.retry.retries)
-          this.#accumulator.failAll(protocolError(5), (otherTopic, otherPartition) => otherTopic === topic && otherPartition === partition)
-      void cluster.refreshMetadata().catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
+          this.#accumulator.failAll(
+            protocolError(5),
+            (otherTopic, otherPartition) => otherTopic === topic && otherPartition === partition,
+          )
+      void cluster
+        .refreshMetadata()
+        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
       this.#settled()
     }
     this.#pumpAgain()
@@ -293,11 +324,14 @@ export class Producer {
         { transactionalId: null, acks: delivery.acks, timeoutMs: delivery.timeoutMs, topicData: this.#topicData(batches) },
         { expectsAnswer: delivery.acks !== 0, timeoutMs: delivery.timeoutMs + ANSWER_MARGIN_MS },
       )
-      if (delivery.acks === 0) for (const batch of batches) this.#placed(batch, { baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 })
+      if (delivery.acks === 0)
+        for (const batch of batches) this.#placed(batch, { baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 })
       else this.#answered(batches, response)
     } catch (error) {
       for (const batch of batches) this.#failed(batch, error as Error)
-      await cluster.refreshMetadata().catch((problem: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${problem.message}`))
+      await cluster
+        .refreshMetadata()
+        .catch((problem: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${problem.message}`))
     }
     this.#settled()
     this.#schedulePump()
@@ -307,7 +341,9 @@ export class Producer {
     const byTopic = new Map<string, { index: number; records: Buffer }[]>()
     for (const batch of batches) {
       const { topic, partition, recordCount } = batch
-      const stamp = this.#options.idempotent ? (bytes: Buffer) => stampBatch(bytes, this.#sequences.take(topic, partition, recordCount)) : undefined
+      const stamp = this.#options.idempotent
+        ? (bytes: Buffer) => stampBatch(bytes, this.#sequences.take(topic, partition, recordCount))
+        : undefined
       const entry = { index: partition, records: this.#accumulator.bytesOf(batch, stamp) }
       const group = byTopic.get(topic)
       if (group === undefined) byTopic.set(topic, [entry])
@@ -334,11 +370,18 @@ export class Producer {
         else {
           const failure = failureOf(answer.errorCode, answer.errorMessage)
           stale ||= STALE_METADATA.has(failure.type)
-          this.#failed(batch, Object.assign(new KafkaJSProtocolError(failure), { topic: batch.topic, partition: batch.partition }))
+          this.#failed(
+            batch,
+            Object.assign(new KafkaJSProtocolError(failure), { topic: batch.topic, partition: batch.partition }),
+          )
         }
       }
-    for (const batch of waiting.values()) this.#failed(batch, new KafkaJSError(`The broker did not answer for ${batch.topic}-${batch.partition}`))
-    if (stale) void this.#options.cluster.refreshMetadata().catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
+    for (const batch of waiting.values())
+      this.#failed(batch, new KafkaJSError(`The broker did not answer for ${batch.topic}-${batch.partition}`))
+    if (stale)
+      void this.#options.cluster
+        .refreshMetadata()
+        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
   }
 
   #placed(batch: Batch, placed: Placed): void {
@@ -355,7 +398,9 @@ export class Producer {
     if (next.done === true) {
       this.#delays.delete(batch)
       if (this.#options.idempotent) this.#sequences.forget()
-      const final = mayRetry(error) ? new KafkaJSNumberOfRetriesExceeded(error, { retryCount: batch.attempts - 1, retryTime: 0 }) : error
+      const final = mayRetry(error)
+        ? new KafkaJSNumberOfRetriesExceeded(error, { retryCount: batch.attempts - 1, retryTime: 0 })
+        : error
       this.#accumulator.settle(batch, final)
       return
     }
@@ -377,7 +422,11 @@ function stampBatch(bytes: Buffer, { producerId, producerEpoch, baseSequence }: 
   RECORD_BATCH.crc.set(bytes, 0, crc32c(bytes, RECORD_BATCH.attributes.at))
 }
 
-function metadataOf(topicName: string, partition: number, { baseOffset, logAppendTimeMs, logStartOffset }: Placed): RecordMetadata {
+function metadataOf(
+  topicName: string,
+  partition: number,
+  { baseOffset, logAppendTimeMs, logStartOffset }: Placed,
+): RecordMetadata {
   return {
     topicName,
     partition,
