@@ -9,26 +9,49 @@ import type { Ways } from './ways.js'
 
 export interface Lz4BlockCodec {
   compress(bytes: Buffer): Buffer
-  /** Writes the block bytes[from, to) to `out` at `start`, at most `most` bytes; returns how many. Throws CompressionError. */
-  decompressInto(bytes: Buffer, from: number, to: number, out: Buffer, start: number, most: number): number
+  /** Writes the block bytes[from, to), which gives `size` bytes, to `out` at `start`. Throws CompressionError. */
+  decompressInto(bytes: Buffer, from: number, to: number, out: Buffer, start: number, size: number): void
 }
 
-/** A byte of a length is worth 255 at best. */
-const LARGEST_EXPANSION = 256
+/**
+ * How many bytes the block bytes[from, to) gives, found by walking its lengths: so that nothing is allocated for a bomb.
+ * @throws CompressionError for lengths that are not whole
+ */
+export function measureLz4Block(bytes: Buffer, from: number, to: number): number {
+  let size = 0
+  let at = from
+  for (;;) {
+    if (at >= to) throw damaged('lz4', 'block does not end with literals')
+    const token = bytes[at++]!
+    let literals = token >>> 4
+    if (literals === 15) {
+      let more: number
+      do {
+        if (at >= to) throw damaged('lz4', 'length without its end')
+        more = bytes[at++]!
+        literals += more
+      } while (more === 255)
+    }
+    at += literals
+    size += literals
+    if (at === to) return size
+    at += 2
+    if (at > to) throw damaged('lz4', 'literals beyond the end')
+    let length = token & 15
+    if (length === 15) {
+      let more: number
+      do {
+        if (at >= to) throw damaged('lz4', 'length without its end')
+        more = bytes[at++]!
+        length += more
+      } while (more === 255)
+    }
+    size += length + 4
+  }
+}
 
-/** What a block of so many bytes can give at most. */
-export const mostFromBlock = (blockBytes: number, largestBlock: number): number =>
-  Math.min(largestBlock, blockBytes * LARGEST_EXPANSION)
-
-export function decompressLz4BlockInto(
-  bytes: Buffer,
-  from: number,
-  to: number,
-  out: Buffer,
-  start: number,
-  most: number,
-): number {
-  const end = start + most
+export function decompressLz4BlockInto(bytes: Buffer, from: number, to: number, out: Buffer, start: number, size: number): void {
+  const end = start + size
   let at = from
   let write = start
   for (;;) {
@@ -49,7 +72,10 @@ export function decompressLz4BlockInto(
     else bytes.copy(out, write, at, at + literals)
     at += literals
     write += literals
-    if (at === to) return write - start
+    if (at === to) {
+      if (write !== end) throw damaged('lz4', `${write - start} bytes where ${size} were measured`)
+      return
+    }
 
     if (to - at < 2) throw damaged('lz4', 'match without its offset')
     const distance = bytes[at]! | (bytes[at + 1]! << 8)
@@ -93,9 +119,9 @@ export const LZ4_BLOCK: Ways<Lz4BlockCodec> = {
   },
   native: native && {
     compress: (bytes) => native.compressSync(bytes).subarray(SIZE_PREFIX),
-    decompressInto(bytes, from, to, out, start, most) {
+    decompressInto(bytes, from, to, out, start, size) {
       const prefixed = Buffer.allocUnsafe(SIZE_PREFIX + to - from)
-      prefixed.writeUInt32LE(most)
+      prefixed.writeUInt32LE(size)
       bytes.copy(prefixed, SIZE_PREFIX, from, to)
       let block: Buffer
       try {
@@ -103,9 +129,8 @@ export const LZ4_BLOCK: Ways<Lz4BlockCodec> = {
       } catch (error) {
         throw damaged('lz4', (error as Error).message)
       }
-      if (block.length > most) throw damaged('lz4', 'block beyond its largest size')
+      if (block.length !== size) throw damaged('lz4', `${block.length} bytes where ${size} were measured`)
       block.copy(out, start)
-      return block.length
     },
   },
 }

@@ -8,7 +8,7 @@
  * message sets of magic 0 keep that wrong checksum: it is written so, and not looked at when read, as Kafka does.
  */
 import { damaged, overLimit } from './errors.js'
-import { LZ4_BLOCK, mostFromBlock } from './lz4-block.js'
+import { LZ4_BLOCK, measureLz4Block } from './lz4-block.js'
 import { chosen } from './ways.js'
 import { xxhash32 } from './xxhash32.js'
 
@@ -79,49 +79,55 @@ function readHeader(bytes: Buffer, framing: Lz4Framing): Frame {
   return { flags, largestBlock: 1 << (8 + 2 * code), blocksAt: checksumAt + 1 }
 }
 
-export function lz4Decompress(bytes: Buffer, maxOutputBytes: number, framing: Lz4Framing): Buffer {
-  const { decompressInto } = chosen(LZ4_BLOCK)
-  const { flags, largestBlock, blocksAt } = readHeader(bytes, framing)
-  let out = Buffer.allocUnsafe(Math.min(bytes.length * 4, maxOutputBytes))
-  let written = 0
+interface Block {
+  readonly at: number
+  readonly end: number
+  /** Of what comes out. */
+  readonly size: number
+  readonly stored: boolean
+}
+
+/** The blocks of the frame, measured, before anything is allocated for them. */
+function readBlocks(
+  bytes: Buffer,
+  { flags, largestBlock, blocksAt }: Frame,
+  maxOutputBytes: number,
+): { blocks: Block[]; total: number } {
+  const blocks: Block[] = []
+  let total = 0
   let at = blocksAt
   for (;;) {
     if (bytes.length - at < 4) throw damaged('lz4', 'frame without its end')
-    const size = bytes.readUInt32LE(at)
+    const word = bytes.readUInt32LE(at)
     at += 4
     // A content checksum may follow; Kafka does not look at it, nor at what comes after the frame.
-    if (size === 0) return out.subarray(0, written)
-    const stored = size >= STORED
-    const length = stored ? size - STORED : size
+    if (word === 0) return { blocks, total }
+    const stored = word >= STORED
+    const length = stored ? word - STORED : word
     if (length > largestBlock) throw damaged('lz4', `block of ${length} bytes`)
     const end = at + length
     const next = end + (flags & BLOCK_CHECKSUM ? 4 : 0)
     if (next > bytes.length) throw damaged('lz4', `block of ${length} bytes, ${bytes.length - at} are there`)
     if (flags & BLOCK_CHECKSUM && bytes.readUInt32LE(end) !== xxhash32(bytes, at, end))
       throw damaged('lz4', 'wrong block checksum')
-
-    const most = stored ? length : mostFromBlock(length, largestBlock)
-    const needed = Math.min(written + most, maxOutputBytes)
-    if (needed > out.length) {
-      const larger = Buffer.allocUnsafe(Math.min(Math.max(needed, out.length * 2), maxOutputBytes))
-      out.copy(larger, 0, 0, written)
-      out = larger
-    }
-    const room = out.length - written
-    if (stored) {
-      if (length > room) throw overLimit('lz4', maxOutputBytes)
-      bytes.copy(out, written, at, end)
-      written += length
-    } else if (most <= room) {
-      written += decompressInto(bytes, at, end, out, written, most)
-    } else {
-      // Near the limit: the block may be larger than what is left, which is told from damage by giving it all it might need.
-      const last = Buffer.allocUnsafe(most)
-      const lastBytes = decompressInto(bytes, at, end, last, 0, most)
-      if (lastBytes > room) throw overLimit('lz4', maxOutputBytes)
-      last.copy(out, written, 0, lastBytes)
-      written += lastBytes
-    }
+    const size = stored ? length : measureLz4Block(bytes, at, end)
+    if (size > largestBlock) throw damaged('lz4', `block that gives ${size} bytes`)
+    total += size
+    if (total > maxOutputBytes) throw overLimit('lz4', maxOutputBytes)
+    blocks.push({ at, end, size, stored })
     at = next
   }
+}
+
+export function lz4Decompress(bytes: Buffer, maxOutputBytes: number, framing: Lz4Framing): Buffer {
+  const { decompressInto } = chosen(LZ4_BLOCK)
+  const { blocks, total } = readBlocks(bytes, readHeader(bytes, framing), maxOutputBytes)
+  const out = Buffer.allocUnsafe(total)
+  let written = 0
+  for (const { at, end, size, stored } of blocks) {
+    if (stored) bytes.copy(out, written, at, end)
+    else decompressInto(bytes, at, end, out, written, size)
+    written += size
+  }
+  return out
 }

@@ -2,7 +2,7 @@
  * One block of raw snappy: a varint of the output's size, then literals and copies.
  * Decoded here rather than by snappyjs, which neither notices output that is too long or too short nor moves more than a byte at a time.
  */
-import { damaged, overLimit } from './errors.js'
+import { damaged } from './errors.js'
 import { optional } from './optional.js'
 import type { Ways } from './ways.js'
 
@@ -11,34 +11,34 @@ const { compress: compressJs } = require('snappyjs') as { compress(bytes: Buffer
 
 export interface BlockCodec {
   compress(bytes: Buffer): Uint8Array
-  /** Throws CompressionError; `maxOutputBytes` bounds both the output and what is allocated for it. */
-  decompress(bytes: Buffer, maxOutputBytes: number): Buffer
+  /** Writes what the block gives, which is `size` bytes by its own word, to `out` at `start`. Throws CompressionError. */
+  decompressInto(bytes: Buffer, out: Buffer, start: number, size: number): void
 }
 
 /** The best a copy can do is 64 bytes out of 3: a block that claims more lies. */
 const LARGEST_EXPANSION = 22
 
-/** The output size that the block declares, checked against the limit and against what its bytes can give. */
-function declaredSize(bytes: Buffer, maxOutputBytes: number): { size: number; at: number } {
+/**
+ * The output size that the block declares, if its bytes can give so much.
+ * @throws CompressionError
+ */
+export function snappyBlockSize(bytes: Buffer): number {
   let size = 0
-  let at = 0
-  for (let scale = 1; ; scale *= 0x80) {
+  for (let at = 0, scale = 1; ; at++, scale *= 0x80) {
     if (at >= bytes.length || at > 4) throw damaged('snappy', 'no size in front of the block')
-    const byte = bytes[at++]!
-    size += (byte & 0x7f) * scale
-    if (byte < 0x80) break
+    size += (bytes[at]! & 0x7f) * scale
+    if (bytes[at]! < 0x80) break
   }
-  if (size > maxOutputBytes) throw overLimit('snappy', maxOutputBytes)
   if (size > bytes.length * LARGEST_EXPANSION) throw damaged('snappy', `a block of ${bytes.length} bytes cannot hold ${size}`)
-  return { size, at }
+  return size
 }
 
-export function decompressSnappyBlock(bytes: Buffer, maxOutputBytes: number): Buffer {
-  const { size, at: start } = declaredSize(bytes, maxOutputBytes)
-  const out = Buffer.allocUnsafe(size)
+export function decompressSnappyBlockInto(bytes: Buffer, out: Buffer, start: number, size: number): void {
   const end = bytes.length
-  let at = start
-  let to = 0
+  const stop = start + size
+  let at = 0
+  while (bytes[at++]! >= 0x80); // the size, known by now
+  let to = start
   while (at < end) {
     const tag = bytes[at++]!
     let length: number
@@ -52,7 +52,7 @@ export function decompressSnappyBlock(bytes: Buffer, maxOutputBytes: number): Bu
         length = bytes.readUIntLE(at, sizeBytes) + 1
         at += sizeBytes
       }
-      if (length > end - at || length > size - to) throw damaged('snappy', 'literal beyond the end')
+      if (length > end - at || length > stop - to) throw damaged('snappy', 'literal beyond the end')
       if (length <= 16) for (let i = 0; i < length; i++) out[to + i] = bytes[at + i]!
       else bytes.copy(out, to, at, at + length)
       at += length
@@ -70,14 +70,13 @@ export function decompressSnappyBlock(bytes: Buffer, maxOutputBytes: number): Bu
       distance = bytes.readUIntLE(at, sizeBytes)
       at += sizeBytes
     }
-    if (distance === 0 || distance > to || length > size - to) throw damaged('snappy', 'copy from outside the block')
+    if (distance === 0 || distance > to - start || length > stop - to) throw damaged('snappy', 'copy from outside the block')
     const from = to - distance
     if (distance >= length && length > 16) out.copyWithin(to, from, from + length)
     else for (let i = 0; i < length; i++) out[to + i] = out[from + i]!
     to += length
   }
-  if (to !== size) throw damaged('snappy', `${to} bytes where ${size} were declared`)
-  return out
+  if (to !== stop) throw damaged('snappy', `${to - start} bytes where ${size} were declared`)
 }
 
 interface NativeSnappy {
@@ -88,19 +87,18 @@ interface NativeSnappy {
 const native = optional<NativeSnappy>('snappy')
 
 export const SNAPPY_BLOCK: Ways<BlockCodec> = {
-  portable: { compress: (bytes) => compressJs(bytes), decompress: decompressSnappyBlock },
+  portable: { compress: (bytes) => compressJs(bytes), decompressInto: decompressSnappyBlockInto },
   native: native && {
     compress: (bytes) => native.compressSync(bytes),
-    decompress(bytes, maxOutputBytes) {
-      const { size } = declaredSize(bytes, maxOutputBytes)
-      let out: Buffer
+    decompressInto(bytes, out, start, size) {
+      let block: Buffer
       try {
-        out = native.uncompressSync(bytes, { asBuffer: true })
+        block = native.uncompressSync(bytes, { asBuffer: true })
       } catch (error) {
         throw damaged('snappy', (error as Error).message)
       }
-      if (out.length !== size) throw damaged('snappy', `${out.length} bytes where ${size} were declared`)
-      return out
+      if (block.length !== size) throw damaged('snappy', `${block.length} bytes where ${size} were declared`)
+      block.copy(out, start)
     },
   },
 }

@@ -4,7 +4,7 @@
  *   0x82 'SNAPPY' 0x00 | version int32 | lowest compatible version int32 | { size int32 | raw snappy block } …
  */
 import { damaged, overLimit } from './errors.js'
-import { SNAPPY_BLOCK } from './snappy-block.js'
+import { SNAPPY_BLOCK, snappyBlockSize } from './snappy-block.js'
 import { chosen } from './ways.js'
 
 const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
@@ -32,11 +32,32 @@ export function snappyCompress(bytes: Buffer): Buffer {
 const startsFrame = (bytes: Buffer, at: number): boolean =>
   bytes.length - at >= HEADER_SIZE && MAGIC.compare(bytes, at, at + MAGIC.length) === 0
 
+interface Block {
+  readonly bytes: Buffer
+  /** Of what comes out, by the block's own word. */
+  readonly size: number
+}
+
 export function snappyDecompress(bytes: Buffer, maxOutputBytes: number): Buffer {
-  const { decompress } = chosen(SNAPPY_BLOCK)
-  if (!startsFrame(bytes, 0)) return decompress(bytes, maxOutputBytes)
-  const parts: Buffer[] = []
+  const { decompressInto } = chosen(SNAPPY_BLOCK)
+  const blocks: Block[] = []
   let total = 0
+  for (const block of startsFrame(bytes, 0) ? framedBlocks(bytes) : [bytes]) {
+    const size = snappyBlockSize(block)
+    total += size
+    if (total > maxOutputBytes) throw overLimit('snappy', maxOutputBytes)
+    blocks.push({ bytes: block, size })
+  }
+  const out = Buffer.allocUnsafe(total)
+  let written = 0
+  for (const block of blocks) {
+    decompressInto(block.bytes, out, written, block.size)
+    written += block.size
+  }
+  return out
+}
+
+function* framedBlocks(bytes: Buffer): Generator<Buffer, void, undefined> {
   let at = 0
   while (at < bytes.length) {
     if (startsFrame(bytes, at)) {
@@ -50,11 +71,7 @@ export function snappyDecompress(bytes: Buffer, maxOutputBytes: number): Buffer 
     const size = bytes.readInt32BE(at)
     at += 4
     if (size < 0 || size > bytes.length - at) throw damaged('snappy', `block of ${size} bytes, ${bytes.length - at} are there`)
-    const part = decompress(bytes.subarray(at, at + size), maxOutputBytes - total)
+    yield bytes.subarray(at, at + size)
     at += size
-    total += part.length
-    if (total > maxOutputBytes) throw overLimit('snappy', maxOutputBytes)
-    parts.push(part)
   }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts, total)
 }

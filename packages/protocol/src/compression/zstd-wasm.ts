@@ -56,7 +56,12 @@ function instance(): ZstdExports {
   return exports
 }
 
-function run(bytes: Buffer, capacity: number, work: (zstd: ZstdExports, to: number, from: number) => number): Buffer {
+/** @returns what the work wrote to `to`; its size, or an error of the library */
+function run(
+  bytes: Buffer,
+  capacity: number,
+  work: (zstd: ZstdExports, to: number, from: number) => number,
+): Buffer | ZstdFailure {
   const zstd = instance()
   // If the library stops in the middle, its memory is in an unknown state: the instance is not used again.
   kept = undefined
@@ -65,34 +70,36 @@ function run(bytes: Buffer, capacity: number, work: (zstd: ZstdExports, to: numb
   if (from === 0 || to === 0) throw damaged('zstd', `no memory for ${capacity} bytes`)
   new Uint8Array(zstd.f.buffer).set(bytes, from)
   const size = work(zstd, to, from)
-  const out = Buffer.from(new Uint8Array(zstd.f.buffer, to, size))
+  const result = zstd.h(size) ? { error: -(size | 0) } : Buffer.from(new Uint8Array(zstd.f.buffer, to, size))
   zstd.t(to)
   zstd.t(from)
   if (zstd.f.buffer.byteLength <= KEPT_BYTES) kept = zstd
-  return out
+  return result
+}
+
+interface ZstdFailure {
+  /** ZSTD_ErrorCode. */
+  readonly error: number
 }
 
 export function zstdCompressWasm(bytes: Buffer, level: number): Buffer {
   const capacity = instance().i(bytes.length)
-  return run(bytes, capacity, (zstd, to, from) => {
-    const size = zstd.m(to, capacity, from, bytes.length, level)
-    if (zstd.h(size)) throw new RangeError(`zstd: compressing failed with ${-(size | 0)}`)
-    return size
-  })
+  const result = run(bytes, capacity, (zstd, to, from) => zstd.m(to, capacity, from, bytes.length, level))
+  if (Buffer.isBuffer(result)) return result
+  throw new RangeError(`zstd: compressing failed with error ${result.error}`)
 }
 
 /** @param bound what the frames can give at most */
 export function zstdDecompressWasm(bytes: Buffer, bound: number, maxOutputBytes: number): Buffer {
   const capacity = Math.min(bound, maxOutputBytes)
+  let result: Buffer | ZstdFailure
   try {
-    return run(bytes, capacity, (zstd, to, from) => {
-      const size = zstd.r(to, capacity, from, bytes.length)
-      if (!zstd.h(size)) return size
-      const error = -(size | 0)
-      throw error === OUTPUT_TOO_SMALL && capacity < bound ? overLimit('zstd', maxOutputBytes) : damaged('zstd', `error ${error}`)
-    })
+    result = run(bytes, capacity, (zstd, to, from) => zstd.r(to, capacity, from, bytes.length))
   } catch (error) {
     if (error instanceof WasmStopped) throw damaged('zstd', error.message)
     throw error
   }
+  if (Buffer.isBuffer(result)) return result
+  if (result.error === OUTPUT_TOO_SMALL && capacity < bound) throw overLimit('zstd', maxOutputBytes)
+  throw damaged('zstd', `error ${result.error}`)
 }
