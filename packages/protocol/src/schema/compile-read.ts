@@ -16,12 +16,29 @@ const PREALLOCATED = 1 << 16
 
 export function compileRead(name: string, plan: StructPlan, int64: Int64Reading): (reader: Reader) => unknown {
   const source = new Source()
-  source.line('const b = r.bytes; let p = r.at, e = r.end, n = 0, h = 0, l = 0;')
+  source.line('const b = r.bytes, d = viewOf(b), q = b.byteOffset; let p = r.at, e = r.end, n = 0, h = 0, l = 0;')
   const value = emitStruct(source, plan, int64)
   source.line(`r.at = p; return ${value};`)
   const body = `'use strict'; return function read${name}(r) {\n${source}\n}`
-  const make = new Function('FAILED', 'EMPTY', 'readText', 'readLongVarint', 'uuidAt', body)
-  return make(FAILED, EMPTY_BYTES, readText, readLongVarint, uuidAt)
+  const make = new Function('FAILED', 'EMPTY', 'viewOf', 'readText', 'readLongVarint', 'uuidAt', body)
+  return make(FAILED, EMPTY_BYTES, viewOf, readText, readLongVarint, uuidAt)
+}
+
+/** A DataView reads a number in one step where bytes take four; over memory of this size the last one is kept. */
+const SHARED_MEMORY = 1 << 16
+let lastMemory: ArrayBufferLike | undefined
+let lastView: DataView = new DataView(new ArrayBuffer(0))
+
+/** A view over all the memory that `bytes` lies in: add `byteOffset`. */
+function viewOf(bytes: Buffer): DataView {
+  const memory = bytes.buffer
+  if (memory === lastMemory) return lastView
+  const view = new DataView(memory)
+  if (memory.byteLength <= SHARED_MEMORY) {
+    lastMemory = memory
+    lastView = view
+  }
+  return view
 }
 
 /** Returns the variable that holds the struct. */
@@ -75,29 +92,28 @@ function emitFixedRun(source: Source, run: readonly FieldPlan[], variables: Map<
 /** Reads a primitive of fixed size at p + `at`, bounds already checked. */
 function emitFixed(source: Source, kind: PrimitiveKind, target: string, at: number, clamped: boolean, int64: Int64Reading): void {
   const byte = (offset: number) => `b[p + ${at + offset}]`
-  const int32 = (offset: number) =>
-    `(${byte(offset)} << 24 | ${byte(offset + 1)} << 16 | ${byte(offset + 2)} << 8 | ${byte(offset + 3)})`
+  const int32 = (offset: number) => `d.getInt32(q + p + ${at + offset})`
   switch (kind) {
     case 'bool':
       return source.line(`${target} = ${byte(0)} !== 0;`)
     case 'int8':
       return source.line(`${target} = ${byte(0)} << 24 >> 24;`)
     case 'int16':
-      return source.line(`${target} = (${byte(0)} << 24 | ${byte(1)} << 16) >> 16;`)
+      return source.line(`${target} = d.getInt16(q + p + ${at});`)
     case 'uint16':
-      return source.line(`${target} = ${byte(0)} << 8 | ${byte(1)};`)
+      return source.line(`${target} = d.getUint16(q + p + ${at});`)
     case 'int32':
       return source.line(`${target} = ${int32(0)};`)
     case 'uint32':
       return source.line(`${target} = ${int32(0)} >>> 0;`)
     case 'float64':
-      return source.line(`${target} = b.readDoubleBE(p + ${at});`)
+      return source.line(`${target} = d.getFloat64(q + p + ${at});`)
     case 'uuid':
       return source.line(`${target} = uuidAt(b, p + ${at});`)
     default: {
       const beyond =
         int64 === 'exact'
-          ? `${target} = b.readBigInt64BE(p + ${at})`
+          ? `${target} = d.getBigInt64(q + p + ${at})`
           : clamped
             ? `${target} = h < 0 ? ${Number.MIN_SAFE_INTEGER} : ${Number.MAX_SAFE_INTEGER}`
             : 'throw FAILED'
@@ -159,7 +175,7 @@ function emitPrimitive(
   const tooLong = isText ? `n > ${MAX_STRING_BYTES} || e - p < n` : 'e - p < n'
   if (nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooLong}) throw FAILED;`)
   else source.line(`{ if (n < 0 || ${tooLong}) throw FAILED;`)
-  source.line(isText ? `${target} = readText(b, p, n);` : `${target} = b.subarray(p, p + n);`)
+  source.line(isText ? `${target} = readText(b, p, n);` : `${target} = n === 0 ? EMPTY : b.subarray(p, p + n);`)
   source.line('p += n; }')
 }
 
@@ -170,15 +186,51 @@ function emitArray(source: Source, field: FieldPlan, target: string, int64: Int6
   const tooMany = minSize === 1 ? 'n > e - p' : `n * ${minSize} > e - p`
   if (field.nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooMany}) throw FAILED;`)
   else source.line(`{ if (n < 0 || ${tooMany}) throw FAILED;`)
+  if (typeof item === 'string' && FIXED_SIZE[item] !== null) emitFixedItems(source, field, item, FIXED_SIZE[item], target, int64)
+  else emitItems(source, field, item, target, int64)
+  source.line('}')
+}
+
+function emitItems(
+  source: Source,
+  field: FieldPlan,
+  item: PrimitiveKind | StructPlan,
+  target: string,
+  int64: Int64Reading,
+): void {
   const [count, index, element] = [source.name('c'), source.name('i'), source.name('x')]
-  source.line(`const ${count} = n; ${target} = ${count} < ${PREALLOCATED} ? new Array(${count}) : [];`)
+  source.line(`const ${count} = n; ${target} = ${count} > 0 && ${count} < ${PREALLOCATED} ? new Array(${count}) : [];`)
   source.line(`for (let ${index} = 0; ${index} < ${count}; ${index}++) {`)
   if (typeof item === 'string') {
     source.line(`let ${element};`)
     emitPrimitive(source, field, item, false, element, int64)
     source.line(`${target}[${index}] = ${element};`)
   } else source.line(`${target}[${index}] = ${emitStruct(source, item, int64)};`)
-  source.line('} }')
+  source.line('}')
+}
+
+/** Items of fixed size: their bytes are there already. Up to three (replicas, most often) make an array literal, the cheapest kind. */
+function emitFixedItems(
+  source: Source,
+  field: FieldPlan,
+  item: PrimitiveKind,
+  size: number,
+  target: string,
+  int64: Int64Reading,
+): void {
+  const items = ['x', 'x', 'x'].map((hint) => source.name(hint))
+  const index = source.name('i')
+  source.line(`let ${items.join(', ')}; switch (n) { case 0: ${target} = []; break;`)
+  for (let count = 1; count <= items.length; count++) {
+    source.line(`case ${count}:`)
+    for (let at = 0; at < count; at++) emitFixed(source, item, items[at]!, at * size, field.clamped, int64)
+    source.line(`${target} = [${items.slice(0, count).join(', ')}]; break;`)
+  }
+  source.line(`default: ${target} = n < ${PREALLOCATED} ? new Array(n) : [];`)
+  source.line(`for (let ${index} = 0; ${index} < n; ${index}++, p += ${size}) {`)
+  emitFixed(source, item, items[0]!, 0, field.clamped, int64)
+  source.line(`${target}[${index}] = ${items[0]}; }`)
+  source.line(`p -= n * ${size}; } p += n * ${size};`)
 }
 
 /** Returns the variable of the unknown tagged fields. */

@@ -14,7 +14,7 @@ import { closeTaggedField, writeText } from './text.js'
 
 export function compileWrite(name: string, plan: StructPlan): (writer: Writer, input: unknown) => void {
   const source = new Source()
-  source.line('let b = w.chunk, p = w.at;')
+  source.line('let b = w.chunk, d = w.view, p = w.at;')
   emitStruct(source, plan, 'o')
   source.line('w.at = p;')
   const helpers = {
@@ -58,11 +58,11 @@ function writeUnknownBelow(writer: Writer, unknown: readonly UnknownTaggedField[
 
 /** Calls a function that moves the writer, and takes up chunk and place again. */
 function emitCall(source: Source, call: string): void {
-  source.line(`w.at = p; ${call}; b = w.chunk; p = w.at;`)
+  source.line(`w.at = p; ${call}; b = w.chunk; d = w.view; p = w.at;`)
 }
 
 function emitRoom(source: Source, size: number): void {
-  source.line(`if (p + ${size} > b.length) { w.at = p; b = w.grow(${size}); p = w.at; }`)
+  source.line(`if (p + ${size} > b.length) { w.at = p; b = w.grow(${size}); d = w.view; p = w.at; }`)
 }
 
 function emitStruct(source: Source, plan: StructPlan, struct: string): void {
@@ -117,7 +117,6 @@ function emitFixedRun(source: Source, run: readonly FieldPlan[], struct: string)
 
 /** Checks and writes a primitive of fixed size at p + `at`; the room is there. */
 function emitFixed(source: Source, kind: PrimitiveKind, value: string, at: number): void {
-  const put = (offset: number, shift: number) => `b[p + ${at + offset}] = ${value}${shift === 0 ? '' : ` >> ${shift}`};`
   const number = (fits: string) => source.line(`if (typeof ${value} !== 'number' || ${fits} !== ${value}) throw FAILED;`)
   switch (kind) {
     case 'bool':
@@ -125,29 +124,27 @@ function emitFixed(source: Source, kind: PrimitiveKind, value: string, at: numbe
       return
     case 'int8':
       number(`(${value} << 24 >> 24)`)
-      source.line(put(0, 0))
+      source.line(`b[p + ${at}] = ${value};`)
       return
     case 'int16':
     case 'uint16':
       number(kind === 'int16' ? `(${value} << 16 >> 16)` : `(${value} & 65535)`)
-      source.line(put(0, 8) + put(1, 0))
+      source.line(`d.setInt16(p + ${at}, ${value});`)
       return
     case 'int32':
     case 'uint32':
       number(kind === 'int32' ? `(${value} | 0)` : `(${value} >>> 0)`)
-      source.line(put(0, 24) + put(1, 16) + put(2, 8) + put(3, 0))
+      source.line(`d.setInt32(p + ${at}, ${value});`)
       return
     case 'float64':
-      source.line(`if (typeof ${value} !== 'number') throw FAILED; b.writeDoubleBE(${value}, p + ${at});`)
+      source.line(`if (typeof ${value} !== 'number') throw FAILED; d.setFloat64(p + ${at}, ${value});`)
       return
     case 'uuid':
       source.line(`if (typeof ${value} !== 'string' || !putUuid(b, p + ${at}, ${value})) throw FAILED;`)
       return
     default: {
-      const high = [0, 1, 2, 3].map((offset) => `b[p + ${at + offset}] = `).join('')
       source.line(`if (typeof ${value} === 'number' && (${value} | 0) === ${value}) {`)
-      source.line(`${high}${value} < 0 ? 255 : 0;`)
-      source.line(`${put(4, 24)}${put(5, 16)}${put(6, 8)}${put(7, 0)}`)
+      source.line(`d.setInt32(p + ${at}, ${value} >> 31); d.setInt32(p + ${at + 4}, ${value});`)
       source.line(`} else putWideInt64(b, p + ${at}, ${value});`)
     }
   }
@@ -190,7 +187,7 @@ function emitLength(source: Source, length: string, compact: boolean): void {
     emitCall(source, `w.unsignedVarint(${length} + 1)`)
     source.line('}')
   } else {
-    source.line(`b[p] = ${length} >> 24; b[p + 1] = ${length} >> 16; b[p + 2] = ${length} >> 8; b[p + 3] = ${length}; p += 4;`)
+    source.line(`d.setInt32(p, ${length}); p += 4;`)
   }
 }
 

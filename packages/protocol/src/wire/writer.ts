@@ -1,15 +1,22 @@
 // A growing cursor that writes a frame as a list of slices: its own bytes, and between them buffers of the caller that are not
-// copied (record batches). Nothing is pooled yet: each writer owns its memory and gives it away.
+// copied (record batches). Writers fill a common slab one after the other; what they give away is never written again.
 
 import './buffer-slices.js'
 import { EncodeError } from './failures.js'
-import { MAX_STRING_BYTES } from './primitives.js'
+import { EMPTY_BYTES, MAX_STRING_BYTES } from './primitives.js'
 
-const FIRST_SIZE = 512
+/** Small enough that a frame somebody keeps does not hold much of others' memory, large enough for dozens of answers. */
+const SLAB_SIZE = 16 << 10
+/** A writer does not begin in less than this. */
+const LEAST_ROOM = 1 << 10
+
+/** The rest of the slab that the last finished writer left, when no writer is at work in it. */
+let rest: { readonly slab: Buffer; readonly view: DataView; readonly at: number } | undefined
 
 /** Where a writer was, so that it can go back there. */
 export interface WriterMark {
   readonly chunk: Buffer
+  readonly view: DataView
   readonly chunkStart: number
   readonly at: number
   readonly sliceCount: number
@@ -19,13 +26,20 @@ export class Writer {
   /** The chunk being filled. Bytes before `chunkStart` belong to finished slices. */
   chunk: Buffer
   chunkStart = 0
+  /** The chunk again, for numbers. */
+  view: DataView
   /** Index in `chunk` of the next byte to write. */
   at = 0
   readonly #finished: Buffer[] = []
   #finishedBytes = 0
 
-  constructor(sizeHint: number = FIRST_SIZE) {
-    this.chunk = Buffer.allocUnsafe(sizeHint)
+  constructor() {
+    const { slab, view, at } = rest ?? newSlab()
+    rest = undefined
+    this.chunk = slab
+    this.view = view
+    this.chunkStart = at
+    this.at = at
   }
 
   /** Bytes written so far, referenced slices included. */
@@ -43,17 +57,19 @@ export class Writer {
     const bigger = Buffer.allocUnsafe(Math.max(used + size, Math.min(2 * this.chunk.length, this.chunk.length + (1 << 20))))
     this.chunk.copy(bigger, 0, this.chunkStart, this.at)
     this.chunk = bigger
+    this.view = viewOver(bigger)
     this.chunkStart = 0
     this.at = used
     return bigger
   }
 
   mark(): WriterMark {
-    return { chunk: this.chunk, chunkStart: this.chunkStart, at: this.at, sliceCount: this.#finished.length }
+    return { chunk: this.chunk, view: this.view, chunkStart: this.chunkStart, at: this.at, sliceCount: this.#finished.length }
   }
 
   reset(mark: WriterMark): void {
     this.chunk = mark.chunk
+    this.view = mark.view
     this.chunkStart = mark.chunkStart
     this.at = mark.at
     for (const dropped of this.#finished.splice(mark.sliceCount)) this.#finishedBytes -= dropped.length
@@ -173,6 +189,11 @@ export class Writer {
   /** Everything written, in order. The writer must not be used afterwards. */
   slices(): Buffer[] {
     this.#finish()
+    if (this.chunk.length - this.at >= LEAST_ROOM && this.chunk.length === SLAB_SIZE)
+      rest = { slab: this.chunk, view: this.view, at: this.at }
+    this.chunk = EMPTY_BYTES // a write after this fails or goes elsewhere, never into what was given away
+    this.chunkStart = 0
+    this.at = 0
     return this.#finished
   }
 
@@ -180,6 +201,15 @@ export class Writer {
     const slices = this.slices()
     return slices.length === 1 ? slices[0]! : Buffer.concat(slices)
   }
+}
+
+function viewOver(chunk: Buffer): DataView {
+  return new DataView(chunk.buffer, chunk.byteOffset, chunk.length)
+}
+
+function newSlab(): { slab: Buffer; view: DataView; at: number } {
+  const slab = Buffer.allocUnsafe(SLAB_SIZE)
+  return { slab, view: viewOver(slab), at: 0 }
 }
 
 export function putInt32(bytes: Buffer, at: number, value: number): void {
