@@ -171,6 +171,11 @@ export class Connection {
     return new Map(response.apiKeys.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { minVersion, maxVersion }]))
   }
 
+  /** The next correlation id (they wrap at 2^31−1). For tests of long-lived connections. */
+  startCorrelationIdsAt(correlationId: number): void {
+    this.#nextCorrelationId = correlationId
+  }
+
   /** Does the broker serve this API in a version that we speak? */
   supports(api: ApiName): boolean {
     return this.#offered !== undefined && negotiate(api, this.#offered) !== undefined
@@ -245,7 +250,10 @@ export class Connection {
     socket.cork()
     for (const slice of request.frame) socket.write(slice)
     socket.uncork()
-    if (!request.expectsAnswer) return request.resolve(undefined)
+    if (!request.expectsAnswer) {
+      request.resolve(undefined)
+      return
+    }
     this.#inFlight.set(request.correlationId, request)
     if (enforceRequestTimeout) request.cancelTimer = timers.after(request.timeoutMs, () => this.#timedOut(request))
   }

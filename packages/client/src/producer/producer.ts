@@ -86,6 +86,8 @@ export class Producer {
   readonly #sequences = new Sequences()
   readonly #delays = new Map<Batch, Generator<number>>()
   readonly #waitingForRoom: (() => void)[] = []
+  readonly #waitingForSends: (() => void)[] = []
+  #sendsUnderWay = 0
   #state: 'disconnected' | 'connecting' | 'connected' | 'disconnecting' = 'disconnected'
   #pumpScheduled = false
   #pumpAgain: () => void = () => {}
@@ -128,7 +130,7 @@ export class Producer {
   async disconnect(): Promise<void> {
     if (this.#state === 'disconnected') return
     this.#state = 'disconnecting'
-    await this.#flushed()
+    await this.#allSent()
     this.#pumpAgain()
     this.#accumulator.failAll(new KafkaJSNonRetriableError('The producer is disconnected'))
     await this.#options.cluster.disconnect()
@@ -171,7 +173,6 @@ export class Producer {
       records: messages.map((message) => recordOf(topic, message, now)),
     }))
     await this.#knowTopics([...merged.keys()])
-    const delivery: Delivery = { acks, timeoutMs: timeout, codec: compression }
     const placed: Promise<RecordMetadata>[] = []
     for (const { topic, messages, records } of byTopic) {
       const partitionMetadata = cluster.findTopicPartitionMetadata(topic)
@@ -193,7 +194,7 @@ export class Producer {
     const settled = await Promise.allSettled(placed)
     const failed = settled.find((each) => each.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    if (acks === 0) return []
+    if (delivery.acks === 0) return []
     return settled.map((each) => (each as PromiseFulfilledResult<RecordMetadata>).value)
   }
 
@@ -231,16 +232,9 @@ export class Producer {
     if (this.#accumulator.sizeInBytes <= BUFFER_BYTES) for (const resume of this.#waitingForRoom.splice(0)) resume()
   }
 
-  #flushed(): Promise<void> {
-    return new Promise((resolve) => {
-      const check = (): void => {
-        if (this.#accumulator.isEmpty) resolve()
-        else this.#afterSettle.push(check)
-      }
-      check()
-    })
+  #allSent(): Promise<void> {
+    return this.#sendsUnderWay === 0 ? Promise.resolve() : new Promise((resolve) => this.#waitingForSends.push(resolve))
   }
-  #afterSettle: (() => void)[] = []
 
   /** Sends of one turn gather: the pump runs once they have all been encoded. */
   #schedulePump(): void {
@@ -276,7 +270,7 @@ export class Producer {
       void cluster
         .refreshMetadata()
         .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
-      this.#settled()
+      this.#madeRoom()
     }
     this.#pumpAgain()
     if (wakeAt !== undefined) this.#pumpAgain = environment.timers.after(wakeAt - now, () => this.#schedulePump())
@@ -287,7 +281,7 @@ export class Producer {
       () => this.#schedulePump(),
       (error: Error) => {
         this.#accumulator.failAll(error)
-        this.#settled()
+        this.#madeRoom()
       },
     )
   }
@@ -333,7 +327,7 @@ export class Producer {
         .refreshMetadata()
         .catch((problem: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${problem.message}`))
     }
-    this.#settled()
+    this.#madeRoom()
     this.#schedulePump()
   }
 
@@ -406,11 +400,6 @@ export class Producer {
     }
     logger.debug(`Trying ${batch.topic}-${batch.partition} again in ${next.value} ms`, { error: error.message })
     this.#accumulator.postpone(batch, environment.clock.monotonic() + next.value)
-  }
-
-  #settled(): void {
-    this.#madeRoom()
-    for (const check of this.#afterSettle.splice(0)) check()
   }
 }
 
