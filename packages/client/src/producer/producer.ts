@@ -157,6 +157,16 @@ export class Producer {
     topicMessages = [],
   }: ProducerBatch): Promise<RecordMetadata[]> {
     this.#check(acks, compression, topicMessages)
+    this.#sendsUnderWay++
+    try {
+      return await this.#sendChecked({ acks, timeoutMs: timeout, codec: compression }, topicMessages)
+    } finally {
+      this.#sendsUnderWay--
+      if (this.#sendsUnderWay === 0) for (const resolve of this.#waitingForSends.splice(0)) resolve()
+    }
+  }
+
+  async #sendChecked(delivery: Delivery, topicMessages: { topic: string; messages: Message[] }[]): Promise<RecordMetadata[]> {
     await this.#room()
     const { cluster, environment } = this.#options
     const merged = new Map<string, Message[]>()
