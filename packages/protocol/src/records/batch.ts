@@ -5,7 +5,7 @@
 import { decompress } from '../compression/index.js'
 import { crc32c } from '../crc.js'
 import { RecordCursor } from './cursor.js'
-import { corrupt } from './errors.js'
+import { corrupt, invalid } from './errors.js'
 import {
   addToSequence,
   CODEC_MASK,
@@ -84,6 +84,10 @@ export class RecordBatch {
   }
   get maxTimestamp(): number {
     return RECORD_BATCH.maxTimestamp.get(this.bytes, this.at)
+  }
+  /** The same, a bigint where a number would not be exact. */
+  get exactMaxTimestamp(): number | bigint {
+    return RECORD_BATCH.maxTimestamp.exact(this.bytes, this.at)
   }
   get timestampType(): TimestampType {
     return this.attributes & LOG_APPEND_TIME_FLAG ? 'LogAppendTime' : 'CreateTime'
@@ -174,13 +178,15 @@ class RecordIterator implements Iterator<RecordView> {
     if (!cursor.next()) return { done: true, value: undefined }
     let timestamp = this.appendTime ?? this.baseTimestamp + cursor.timestampDelta
     let exact: number | bigint = timestamp
-    if (!Number.isSafeInteger(timestamp)) {
+    if (!Number.isSafeInteger(timestamp) || !Number.isSafeInteger(cursor.timestampDelta)) {
       exact = this.exactTimestamp()
       timestamp = Number(exact)
     }
+    const offset = this.baseOffset + cursor.offsetDelta
+    if (!Number.isSafeInteger(offset)) throw invalid(`offset delta ${cursor.offsetDelta} from ${this.baseOffset}`, cursor.at)
     const record = new RecordView(
       cursor.bytes,
-      this.baseOffset + cursor.offsetDelta,
+      offset,
       timestamp,
       exact,
       this.baseSequence >= 0 ? addToSequence(this.baseSequence, cursor.offsetDelta) : NO_SEQUENCE,
@@ -198,7 +204,7 @@ class RecordIterator implements Iterator<RecordView> {
   /** Sums of int64 wrap around, as they do in Java. */
   private exactTimestamp(): number | bigint {
     const { bytes, at } = this.batch
-    if (this.appendTime !== null) return RECORD_BATCH.maxTimestamp.exact(bytes, at)
+    if (this.appendTime !== null) return this.batch.exactMaxTimestamp
     const sum = BigInt(RECORD_BATCH.baseTimestamp.exact(bytes, at)) + BigInt(this.cursor.exactTimestampDelta())
     const wrapped = BigInt.asIntN(64, sum)
     return Number.isSafeInteger(Number(wrapped)) ? Number(wrapped) : wrapped

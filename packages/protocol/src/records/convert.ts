@@ -39,7 +39,7 @@ export function upConvert(bytes: Buffer, options: UpConvertOptions = {}): Buffer
  * Batches of any magic as messages of `toMagic` or lower. Control batches vanish, headers are dropped, codecs stay.
  * Batches that are low enough already are passed on as they are.
  * @param startOffset what was asked for: earlier records of uncompressed batches are left out
- * @throws RecordsError UNSUPPORTED_COMPRESSION_TYPE for zstd, which old clients cannot read (KIP-110)
+ * @throws RecordsError UNSUPPORTED_COMPRESSION_TYPE for zstd, which old clients cannot read (KIP-110); INVALID_RECORD
  */
 export function downConvert(batches: Buffer, toMagic: LegacyMagic, startOffset: number, limits: ReadLimits = {}): Buffer {
   const parts: Buffer[] = []
@@ -57,8 +57,11 @@ export function downConvert(batches: Buffer, toMagic: LegacyMagic, startOffset: 
       parts.push(batch.slice())
       continue
     }
-    const builder = new MessageSetBuilder(oldOptions(batch.timestampType, batch.maxTimestamp, toMagic, codec))
+    const builder = new MessageSetBuilder(oldOptions(batch.timestampType, batch.exactMaxTimestamp, toMagic, codec))
+    let lastOffset = -Infinity
     for (const record of batch.records(limits) as Iterable<RecordView>) {
+      if (record.offset <= lastOffset) throw invalid(`offset ${record.offset} after ${lastOffset}`, batch.at)
+      lastOffset = record.offset
       if (codec === 'none' && record.offset < startOffset) continue
       builder.append({ offset: record.offset, timestamp: record.exactTimestamp, key: record.key, value: record.value })
     }
@@ -67,7 +70,7 @@ export function downConvert(batches: Buffer, toMagic: LegacyMagic, startOffset: 
   return Buffer.concat(parts)
 }
 
-function oldOptions(timestampType: string, maxTimestamp: number, magic: LegacyMagic, codec: Exclude<CodecName, 'zstd'>) {
+function oldOptions(timestampType: string, maxTimestamp: number | bigint, magic: LegacyMagic, codec: Exclude<CodecName, 'zstd'>) {
   if (timestampType !== 'LogAppendTime') return { magic, codec }
   return { magic, codec, timestampType: 'LogAppendTime', logAppendTime: maxTimestamp } as const
 }

@@ -49,6 +49,10 @@ export class LegacyBatch {
   get maxTimestamp(): number {
     return this.magic === 0 ? NO_TIMESTAMP : MESSAGE_V1.timestamp.get(this.bytes, this.at)
   }
+  /** The same, a bigint where a number would not be exact. */
+  get exactMaxTimestamp(): number | bigint {
+    return this.magic === 0 ? NO_TIMESTAMP : MESSAGE_V1.timestamp.exact(this.bytes, this.at)
+  }
   get timestampType(): TimestampType | 'NoTimestampType' {
     if (this.magic === 0) return 'NoTimestampType'
     return this.attributes & LOG_APPEND_TIME_FLAG ? 'LogAppendTime' : 'CreateTime'
@@ -104,7 +108,7 @@ export class LegacyBatch {
       base = this.lastOffset - last.lastOffset
       if (base < 0) throw invalid(`wrapper with offset ${this.lastOffset} around offset ${last.lastOffset}`, at)
     }
-    const appendTime = this.timestampType === 'LogAppendTime' ? MESSAGE_V1.timestamp.exact(this.bytes, at) : null
+    const appendTime = this.timestampType === 'LogAppendTime' ? this.exactMaxTimestamp : null
     return found.map((message) => message.record(message.lastOffset + base, message.magic === 1 ? appendTime : null))
   }
 
@@ -113,8 +117,7 @@ export class LegacyBatch {
     if (!this.crcIsValid()) throw corrupt('message with a wrong CRC', this.at)
     if (!Number.isSafeInteger(offset)) throw corrupt(`offset ${offset}`, this.at)
     const { keyAt, keyLength, valueAt, valueLength } = this.parts()
-    const own = this.magic === 0 ? NO_TIMESTAMP : MESSAGE_V1.timestamp.exact(this.bytes, this.at)
-    const exact = appendTime ?? own
+    const exact = appendTime ?? this.exactMaxTimestamp
     const size = this.sizeInBytes
     return new RecordView(
       this.bytes,
