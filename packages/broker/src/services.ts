@@ -1,9 +1,11 @@
 /** What a handler may use of the broker that it runs in. Each room adds its line here; broker.ts fills them in. */
+import type { Groups } from '@mq/coordinator'
 import type { Partitions } from '@mq/replica'
 import type { ReadConfig } from './config/read.js'
 import type { BrokerConfig } from './config/tables.js'
 import type { Controller } from './controller/api.js'
 import type { FetchSessions } from './handlers/fetch-sessions.js'
+import type { MetadataStore } from './metadata/store.js'
 import type { Clock, Logger, Random, Timers, Turn } from './ports.js'
 import type { ProducerIds } from './producer-ids.js'
 
@@ -23,6 +25,10 @@ export interface BrokerServices {
   readonly controller: Controller
   /** The partitions on this broker. */
   readonly partitions: Partitions
+  /** Groups and their offsets, of the partitions of `__consumer_offsets` that this broker leads. */
+  readonly groups: Groups
+  /** The tree below the controller: for what clients of before 0.9 keep there. */
+  readonly store: MetadataStore
   readonly fetchSessions: FetchSessions
   readonly producerIds: ProducerIds
 }

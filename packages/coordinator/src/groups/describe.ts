@@ -8,7 +8,8 @@ import type { GroupsState } from './state.js'
 /** A group that is not there is Dead, without an error. What members said and own is told of a stable group only. */
 export function describeGroup(state: GroupsState, groupId: string): DescribedGroup {
   const group = state.groups.get(groupId)
-  if (!group) return { errorCode: errorCode('NONE'), groupId, groupState: 'Dead', protocolType: '', protocolData: '', members: [] }
+  if (!group)
+    return { errorCode: errorCode('NONE'), groupId, groupState: 'Dead', protocolType: '', protocolData: '', members: [] }
   const protocol = group.state === 'Stable' ? group.protocolName : null
   return {
     errorCode: errorCode('NONE'),

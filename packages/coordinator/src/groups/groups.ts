@@ -100,9 +100,7 @@ export class Groups {
   /** The groups of this broker; with an error beside them while some are still loading. */
   list(filter: GroupFilter): { readonly errorCode: number; readonly groups: readonly ListedGroup[] } {
     if (!this.#isOpen) return { errorCode: errorCode('COORDINATOR_NOT_AVAILABLE'), groups: [] }
-    const groups = this.#runtime
-      .activePartitions()
-      .flatMap((partition) => listGroups(this.#runtime.stateOf(partition)!, filter))
+    const groups = this.#runtime.activePartitions().flatMap((partition) => listGroups(this.#runtime.stateOf(partition)!, filter))
     return { errorCode: errorCode(this.isLoading ? 'COORDINATOR_LOAD_IN_PROGRESS' : 'NONE'), groups }
   }
 

@@ -26,10 +26,7 @@ export function decideJoin(
   config: CoordinatorConfig,
 ): GroupDecision {
   const { memberId, groupId, sessionTimeoutMs } = command
-  if (
-    sessionTimeoutMs < config['group.min.session.timeout.ms'] ||
-    sessionTimeoutMs > config['group.max.session.timeout.ms']
-  ) {
+  if (sessionTimeoutMs < config['group.min.session.timeout.ms'] || sessionTimeoutMs > config['group.max.session.timeout.ms']) {
     return { replies: [[request, joinRefused(memberId, 'INVALID_SESSION_TIMEOUT')]] }
   }
   const isNew = memberId === ''
@@ -149,13 +146,7 @@ function updateMember(draft: Draft, memberId: string, command: JoinCommand, requ
 }
 
 /** A static member is back without its id, after a restart: it takes the place that its instance had. */
-function replaceStatic(
-  draft: Draft,
-  current: string,
-  memberId: string,
-  command: JoinCommand,
-  request: number,
-): JoinReply | null {
+function replaceStatic(draft: Draft, current: string, memberId: string, command: JoinCommand, request: number): JoinReply | null {
   const { group } = draft
   const leaderBefore = group.leader ?? ''
   draft.answerJoin(current, joinRefused(current, 'FENCED_INSTANCE_ID'))

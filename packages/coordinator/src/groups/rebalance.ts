@@ -2,7 +2,7 @@
  * A round of rebalancing, from the event that asks for it to the generation that comes out of it: who is waited for and how long,
  * who is dropped, who leads.
  */
-import { errorCode, InvariantError, type ErrorName } from '@mq/protocol'
+import { type ErrorName, errorCode, InvariantError } from '@mq/protocol'
 import type { JoinReply } from './commands.js'
 import { type Draft, joinRefused, syncRefused, timerKeys } from './draft.js'
 import { type Group, type GroupState, type Member, NO_ASSIGNMENT } from './group.js'

@@ -53,7 +53,10 @@ function assign(draft: Draft, { assignments }: SyncCommand): void {
     group.update(memberId, { assignment: given.get(memberId) ?? NO_ASSIGNMENT })
   }
   if (forgotten.length > 0) {
-    draft.note('warn', 'the leader assigned nothing to some members', { count: forgotten.length, members: forgotten.slice(0, 10) })
+    draft.note('warn', 'the leader assigned nothing to some members', {
+      count: forgotten.length,
+      members: forgotten.slice(0, 10),
+    })
   }
   const { groupId, generation: generationId } = group
   draft.store((error) => ({ kind: 'assignmentNotStored', groupId, generationId, errorCode: errorCode(error) }))

@@ -23,7 +23,10 @@ export function decideCommit(
   const records = new Map<string, OffsetRecord>()
   for (const { name, partitions } of command.topics) {
     let ofTopic = results.get(name)
-    if (!ofTopic) results.set(name, (ofTopic = new Map()))
+    if (!ofTopic) {
+      ofTopic = new Map()
+      results.set(name, ofTopic)
+    }
     for (const partition of partitions) {
       const result = checkPartition(partition, config)
       ofTopic.set(partition.partitionIndex, result)

@@ -148,9 +148,15 @@ export class Offsets {
 
   #set(groupId: string, topic: string, partition: number, value: StoredOffset): void {
     let topics = this.#latest.get(groupId)
-    if (!topics) this.#latest.set(groupId, (topics = new Map()))
+    if (!topics) {
+      topics = new Map()
+      this.#latest.set(groupId, topics)
+    }
     let partitions = topics.get(topic)
-    if (!partitions) topics.set(topic, (partitions = new Map()))
+    if (!partitions) {
+      partitions = new Map()
+      topics.set(topic, partitions)
+    }
     if (!partitions.has(partition)) this.#count++
     partitions.set(partition, value)
   }

@@ -16,7 +16,10 @@ export class PendingOffsets {
 
   add(producerId: number, pending: PendingOffset): void {
     let staged = this.#byProducer.get(producerId)
-    if (!staged) this.#byProducer.set(producerId, (staged = new Map()))
+    if (!staged) {
+      staged = new Map()
+      this.#byProducer.set(producerId, staged)
+    }
     const key = keyOf(pending.groupId, pending.topic, pending.partition)
     if (!staged.has(key)) this.#count(pending.groupId, key, 1)
     staged.set(key, pending)

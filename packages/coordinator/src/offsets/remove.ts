@@ -69,7 +69,7 @@ export function decideDeleteGroup(state: GroupsState, command: DeleteGroupComman
   const budget = new Budget()
   const records: GroupRecord[] = []
   for (const [topic, partition] of state.offsets.ofGroup(groupId)) {
-    if (!budget.take(groupId, topic)) return { records, then: command }
+    if (!budget.take(groupId, topic)) return { records, next: command }
     records.push({ kind: 'offsetDeleted', groupId, topic, partition })
   }
   if (group.generation > 0) records.push({ kind: 'groupDeleted', groupId })
@@ -98,7 +98,7 @@ export function decidePartitionsDeleted(
     let taken = 0
     for (const partition of state.offsets.partitionsOf(groupId, topic)) {
       if (gone !== null && !gone.has(partition)) continue
-      if (!budget.take(groupId, topic)) return { records, changes, then: command }
+      if (!budget.take(groupId, topic)) return { records, changes, next: command }
       records.push({ kind: 'offsetDeleted', groupId, topic, partition })
       taken++
     }

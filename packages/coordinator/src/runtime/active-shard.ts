@@ -169,7 +169,7 @@ export class ActiveShard<T extends ShardTypes> {
     const upTo = Math.max(appended?.lastOffset ?? -1, decision.shows ?? -1)
     if (upTo < this.#port.highWatermark) this.#conclude(decision)
     else this.#concludeOnceCommitted(decision, upTo)
-    if (decision.then !== undefined) return this.#execute(decision.then, origin)
+    if (decision.next !== undefined) return this.#execute(decision.next, origin)
   }
 
   #conclude(decision: Decision<T>): void {

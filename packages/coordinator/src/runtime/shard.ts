@@ -46,7 +46,7 @@ export interface Decision<T extends ShardTypes> {
   /** Given to the shard when the records are refused and nothing was written. */
   readonly ifRefused?: (error: ErrorName) => T['Command']
   /** More of the same work, next in line: keeps one batch small. The request is answered by it. */
-  readonly then?: T['Command']
+  readonly next?: T['Command']
   readonly notes?: readonly Note[]
 }
 

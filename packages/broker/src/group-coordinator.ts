@@ -1,0 +1,154 @@
+/**
+ * Joins the group coordinator to the broker: shards are loaded and unloaded with the leadership of `__consumer_offsets`, and offsets
+ * go with their topics.
+ */
+import { type CoordinatorConfig, Groups, type PartitionPort, type PartitionRefused } from '@mq/coordinator'
+import { batchAt, RECORD_BATCH, RecordBatch } from '@mq/protocol'
+import type { Partition, Partitions } from '@mq/replica'
+import type { Controller } from './controller/api.js'
+import type { Clock, Logger, Random, Timers } from './ports.js'
+
+export const OFFSETS_TOPIC = '__consumer_offsets'
+
+export interface GroupCoordinatorOptions {
+  readonly config: CoordinatorConfig
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly log: Logger
+  readonly controller: Controller
+  readonly partitions: Partitions
+  /** Wall clock of the adoption of a foreign data directory, from which on offsets count as needed; 0: there was none. */
+  readonly offsetsExpireNotBefore?: () => number
+}
+
+export interface GroupCoordinator {
+  readonly groups: Groups
+  close(): void
+}
+
+export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCoordinator {
+  const { config, controller, partitions } = options
+  const groups = new Groups({
+    ...options,
+    logger: options.log,
+    partitionCount: () => controller.image().topic(OFFSETS_TOPIC)?.partitions.length ?? config['offsets.topic.num.partitions'],
+  })
+  const ports = new WeakMap<Partition, PartitionPort>()
+  /** Topics that lost a partition here: perhaps they are deleted. Name → id of the topic that was. */
+  const doubtful = new Map<string, string | null>()
+
+  const load = (partition: Partition) => {
+    let port = ports.get(partition)
+    if (!port) {
+      port = new LedPartition(partition, config['offsets.load.buffer.size'])
+      ports.set(partition, port)
+    }
+    void groups.load(port)
+  }
+  const settle = () => {
+    for (const [topic, topicId] of doubtful) {
+      const now = controller.image().topic(topic)
+      if (now !== undefined && (topicId === null || now.topicId === topicId)) continue
+      doubtful.delete(topic)
+      void groups.partitionsDeleted(topic, null)
+    }
+  }
+  const endListening = partitions.onLeadership((partition, change) => {
+    const { topic, partition: index } = partition.topicPartition
+    if (topic === OFFSETS_TOPIC) {
+      if (change === 'gained') load(partition)
+      else groups.unload(index)
+      return
+    }
+    if (change === 'gained') doubtful.delete(topic)
+    else doubtful.set(topic, partition.topicId)
+    settle()
+  })
+  const endWatching = controller.onImage(() => {
+    if (doubtful.size > 0) settle()
+  })
+  for (const partition of partitions.ofTopic(OFFSETS_TOPIC)) if (partition.isLeader) load(partition)
+
+  const close = () => {
+    endListening()
+    endWatching()
+    groups.close()
+  }
+  return { groups, close }
+}
+
+/** A partition that this broker leads, as the coordinator asks for it. */
+export class LedPartition implements PartitionPort {
+  readonly topic: string
+  readonly partition: number
+  readonly #partition: Partition
+  readonly #readBytes: number
+
+  constructor(partition: Partition, readBytes: number) {
+    this.topic = partition.topicPartition.topic
+    this.partition = partition.topicPartition.partition
+    this.#partition = partition
+    this.#readBytes = readBytes
+  }
+
+  get highWatermark(): number {
+    return this.#partition.log?.highWatermark ?? 0
+  }
+
+  append(records: Buffer): ReturnType<PartitionPort['append']> {
+    const { isr, config } = this.#partition
+    const needed = config['min.insync.replicas']
+    // Asked for here, since the append itself must not wait for the followers: the next command sees what it wrote.
+    if (this.#partition.isLeader && isr.length < needed && !this.#isWholeWith(isr.length)) {
+      return refused('NOT_ENOUGH_REPLICAS', `${isr.length} of ${needed} replicas are in sync`)
+    }
+    return this.#partition.append(records, { acks: 1, origin: 'coordinator', timeoutMs: 0 })
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    const { log } = this.#partition
+    if (!log) throw new Error(`this broker does not lead ${this.topic}-${this.partition}`)
+    let offset = log.logStartOffset
+    while (offset < log.logEndOffset) {
+      const read = await log.read(offset, { maxBytes: this.#readBytes, minOneMessage: true, upTo: 'logEnd' })
+      if (read.kind === 'refused') throw new Error(`offset ${offset} cannot be read: ${read.error} ${read.message}`)
+      const bytes = read.slices.length === 1 ? read.slices[0]! : Buffer.concat(read.slices)
+      const whole = wholeBatches(bytes)
+      if (whole.sizeInBytes === 0) return
+      yield bytes.subarray(0, whole.sizeInBytes)
+      offset = whole.nextOffset
+    }
+  }
+
+  whenCommitted(offset: number): ReturnType<PartitionPort['whenCommitted']> {
+    if (this.highWatermark > offset) return { kind: 'committed' }
+    return this.#partition
+      .whenCommitted(offset)
+      .then((outcome) =>
+        outcome === 'committed' ? { kind: 'committed' } : refused('NOT_LEADER_OR_FOLLOWER', 'leadership was lost'),
+      )
+  }
+
+  /** A topic with fewer replicas than min.insync.replicas asks for only needs those that it has. */
+  #isWholeWith(inSync: number): boolean {
+    const leader = this.#partition.logFor(-1)
+    return leader.kind === 'log' && inSync >= leader.leader.replicas.length
+  }
+}
+
+const refused = (error: string, message: string): PartitionRefused => ({ kind: 'refused', error, message })
+
+/** How far the bytes hold whole batches, and the offset after them. */
+function wholeBatches(bytes: Buffer): { readonly sizeInBytes: number; readonly nextOffset: number } {
+  let sizeInBytes = 0
+  let nextOffset = -1
+  for (;;) {
+    const extent = batchAt(bytes, sizeInBytes)
+    if (extent === null || extent.sizeInBytes > bytes.length - sizeInBytes) return { sizeInBytes, nextOffset }
+    // In the old formats the offset field is that of the last message.
+    nextOffset =
+      extent.magic === 2 ? new RecordBatch(bytes, sizeInBytes).nextOffset : RECORD_BATCH.baseOffset.get(bytes, sizeInBytes) + 1
+    sizeInBytes += extent.sizeInBytes
+  }
+}
