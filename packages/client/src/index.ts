@@ -16,7 +16,9 @@ export const Partitioners = {
 
 export const PartitionAssigners = { roundRobin }
 
-export { Admin, type PartitionOffset, type TopicConfig as ITopicConfig } from './admin/admin'
+export { Admin } from './admin/admin'
+export type { PartitionOffset } from './admin/offsets'
+export type { TopicConfig as ITopicConfig } from './admin/topics'
 export type { Assigner, GroupMember, GroupMemberAssignment, GroupState, PartitionAssigner } from './consumer/assign-round-robin'
 export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMetadata } from './consumer/assigner-protocol'
 export type { Batch, KafkaMessage } from './consumer/batch'

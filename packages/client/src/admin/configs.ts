@@ -1,0 +1,90 @@
+/** Configs of topics and brokers: describe and replace. */
+
+import { ConfigResourceTypes } from '../enums'
+import { KafkaJSNonRetriableError, protocolError } from '../errors'
+import { checkArray, type Routes } from './routes'
+
+export class ConfigAdmin {
+  constructor(private readonly routes: Routes) {}
+
+  async describeConfigs({
+    resources,
+    includeSynonyms = false,
+  }: {
+    resources: { type: ConfigResourceTypes; name: string; configNames?: string[] }[]
+    includeSynonyms?: boolean
+  }) {
+    this.#checkResources(resources)
+    const answers = await this.routes.byResource(resources, async (connection, group) => {
+      const response = await connection.send('DescribeConfigs', {
+        resources: group.map(({ type, name, configNames }) => ({
+          resourceType: type,
+          resourceName: name,
+          configurationKeys: configNames ?? null,
+        })),
+        includeSynonyms,
+      })
+      for (const { errorCode, errorMessage } of response.results)
+        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      return response
+    })
+    return {
+      throttleTime: answers[0]?.throttleTimeMs ?? 0,
+      resources: answers.flatMap(({ results }) =>
+        results.map((result) => ({
+          errorCode: result.errorCode,
+          errorMessage: result.errorMessage ?? '',
+          resourceType: result.resourceType as ConfigResourceTypes,
+          resourceName: result.resourceName,
+          configEntries: result.configs.map((entry) => ({
+            configName: entry.name,
+            configValue: entry.value ?? '',
+            readOnly: entry.readOnly,
+            isDefault: entry.isDefault || entry.configSource === 5,
+            configSource: entry.configSource,
+            isSensitive: entry.isSensitive,
+            configSynonyms: entry.synonyms.map(({ name, value, source }) => ({
+              configName: name,
+              configValue: value ?? '',
+              configSource: source,
+            })),
+          })),
+        })),
+      ),
+    }
+  }
+
+  /** Replaces the whole configuration of each resource (AlterConfigs), as kafkajs does. */
+  async alterConfigs({
+    resources,
+    validateOnly = false,
+  }: {
+    resources: { type: ConfigResourceTypes; name: string; configEntries: { name: string; value: string }[] }[]
+    validateOnly?: boolean
+  }) {
+    this.#checkResources(resources)
+    const answers = await this.routes.byResource(resources, async (connection, group) => {
+      const response = await connection.send('AlterConfigs', {
+        resources: group.map(({ type, name, configEntries }) => ({
+          resourceType: type,
+          resourceName: name,
+          configs: configEntries,
+        })),
+        validateOnly,
+      })
+      for (const { errorCode, errorMessage } of response.responses)
+        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      return response
+    })
+    return { throttleTime: answers[0]?.throttleTimeMs ?? 0, resources: answers.flatMap(({ responses }) => responses) }
+  }
+
+  #checkResources(resources: { type: ConfigResourceTypes; name: string }[]): void {
+    checkArray(resources, 'resources')
+    if (resources.length === 0) throw new KafkaJSNonRetriableError('Resources array cannot be empty')
+    for (const { type, name } of resources) {
+      if (!Object.values(ConfigResourceTypes).includes(type)) throw new KafkaJSNonRetriableError(`Invalid resource type ${type}`)
+      if (typeof name !== 'string' || name === '') throw new KafkaJSNonRetriableError(`Invalid resource name ${name}`)
+    }
+  }
+}
