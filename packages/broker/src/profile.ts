@@ -25,8 +25,6 @@ export function standaloneProfile({ directory, port }: StandaloneOptions): Map<s
     ['log.dirs', resolve(directory)],
     ['mq.metadata.store', 'embedded'],
     ['offsets.topic.replication.factor', '1'],
-    ['transaction.state.log.replication.factor', '1'],
-    ['transaction.state.log.min.isr', '1'],
     ['group.initial.rebalance.delay.ms', '0'],
     ['auto.create.topics.enable', 'true'],
   ])

@@ -1,5 +1,6 @@
 /** Rows of the config table: compaction, compression by the broker and remote storage, as far as topics inherit them; none has an effect yet. */
 import { atLeast, between, betweenOr, configs, oneOf } from '@mq/protocol'
+import { throttledReplicas } from './rules.js'
 
 export const COMPACTION_CONFIG = configs({
   'compression.gzip.level': {
@@ -164,6 +165,7 @@ export const COMPACTION_CONFIG = configs({
   'leader.replication.throttled.replicas': {
     type: 'list',
     default: [],
+    valid: throttledReplicas,
     importance: 'medium',
     update: 'topic',
     doc: 'Replicas of this topic whose leaders send slowly while data is moved. Without effect on a single broker.',
@@ -172,6 +174,7 @@ export const COMPACTION_CONFIG = configs({
   'follower.replication.throttled.replicas': {
     type: 'list',
     default: [],
+    valid: throttledReplicas,
     importance: 'medium',
     update: 'topic',
     doc: 'Replicas of this topic whose followers fetch slowly while data is moved. Without effect on a single broker.',

@@ -95,7 +95,8 @@ function describeBrokerConfig(name: string, config: ReadConfig, options: Describ
   return {
     name,
     value: sensitive ? null : brokerText(name, row, config),
-    readOnly: row === undefined || row.update === 'read-only',
+    // A key for one listener counts as read-only, whatever it stands for.
+    readOnly: row === undefined || !(name in ROWS) || row.update === 'read-only',
     isDefault: source === CONFIG_SOURCE.default,
     configSource: source,
     isSensitive: sensitive,

@@ -1,5 +1,6 @@
 /** Rows of the config table: the log: segments, retention, flushing, timestamps, sizes, compression. Most are inherited by topics. */
 import { atLeast, configs, oneOf } from '@mq/protocol'
+import { release } from './rules.js'
 
 export const LOG_CONFIG = configs({
   'log.cleanup.policy': {
@@ -125,6 +126,7 @@ export const LOG_CONFIG = configs({
   'log.message.format.version': {
     type: 'string',
     default: '3.0-IV1',
+    valid: release,
     importance: 'medium',
     update: 'read-only',
     topic: 'message.format.version',

@@ -26,7 +26,8 @@ export function listenerKey(name: string): string | undefined {
   return withoutMechanism in ROWS ? withoutMechanism : undefined
 }
 
-export function readConfig(given: ReadonlyMap<string, string>): ReadConfig {
+export function readConfig(written: ReadonlyMap<string, string>): ReadConfig {
+  const given = withBothIds(written)
   const values: Record<string, ConfigValue> = {}
   const problems: string[] = []
   const warnings: string[] = []
@@ -51,6 +52,15 @@ export function readConfig(given: ReadonlyMap<string, string>): ReadConfig {
   }
   if (withoutEffect.length > 0) warnings.push(`without effect in this version: ${withoutEffect.join(', ')}`)
   return { values: values as BrokerConfig, given, problems: [...problems, ...acrossKeys(values as BrokerConfig)], warnings }
+}
+
+/** `broker.id` and `node.id` are one thing: who sets one has set the other. */
+function withBothIds(written: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const given = new Map(written)
+  const [brokerId, nodeId] = [written.get('broker.id'), written.get('node.id')]
+  if (brokerId !== undefined && nodeId === undefined) given.set('node.id', brokerId)
+  if (nodeId !== undefined && brokerId === undefined) given.set('broker.id', nodeId)
+  return given
 }
 
 function unknownKey(name: string): string | null {

@@ -1,5 +1,6 @@
 /** Rows of the config table: who this broker is, topics, the controller, quotas and metrics. */
 import { atLeast, configs } from '@mq/protocol'
+import { release } from './rules.js'
 
 export const SERVER_CONFIG = configs({
   'alter.config.policy.class.name': {
@@ -185,6 +186,7 @@ export const SERVER_CONFIG = configs({
   'inter.broker.protocol.version': {
     type: 'string',
     default: '3.9-IV0',
+    valid: release,
     importance: 'medium',
     update: 'read-only',
     doc: 'The version brokers speak to each other. Without effect on a single broker.',

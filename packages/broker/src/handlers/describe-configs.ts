@@ -51,7 +51,8 @@ function describe(type: number, name: string, options: DescribeOptions, broker: 
       return brokerIdProblem(name, broker.brokerId, '') ?? []
     }
     default:
-      return name === '' ? invalidRequest('Client metrics subscription name must not be empty') : []
+      if (name === '') return invalidRequest('Client metrics subscription name must not be empty')
+      return invalidRequest('Config type client-metrics is only supported on KRaft clusters')
   }
 }
 

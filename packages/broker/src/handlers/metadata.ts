@@ -15,14 +15,15 @@ export const metadata = handler('Metadata', { versions: '0-12' }, async (request
   const { apiVersion, broker, listenerName } = context
   const image = broker.controller.image()
   const wrong = wrongIn(request, apiVersion)
-  const topics = wrong === null ? await answerTopics(request, context, image) : wrong
+  if (wrong !== null) return { topics: wrong }
+  const topics = await answerTopics(request, context, image)
   const now = broker.controller.image()
   return {
     brokers: endpointsOf(now, listenerName),
     clusterId: broker.clusterId,
     controllerId: now.controllerId,
     topics: request.includeTopicAuthorizedOperations
-      ? topics.map((topic) => ({ ...topic, topicAuthorizedOperations: TOPIC_OPERATIONS }))
+      ? topics.map((topic) => (topic.name === null ? topic : { ...topic, topicAuthorizedOperations: TOPIC_OPERATIONS }))
       : topics,
     clusterAuthorizedOperations: request.includeClusterAuthorizedOperations ? CLUSTER_OPERATIONS : OPERATIONS_NOT_ASKED,
   }
