@@ -62,8 +62,8 @@ export function partitionChannel({ partitions, settings, log }: PartitionChannel
     async leaderAndIsr(assignments, configs) {
       const byTopic = new Map<string, PartitionConfig>()
       const configOf = (topic: string) => {
-        let config = byTopic.get(topic)
-        if (config === undefined) byTopic.set(topic, (config = partitionConfigOf(configs.get(topic) ?? {}, settings)))
+        const config = byTopic.get(topic) ?? partitionConfigOf(configs.get(topic) ?? {}, settings)
+        byTopic.set(topic, config)
         return config
       }
       return inParallel(assignments, (one) => lead(one, configOf(one.topic)))

@@ -18,10 +18,7 @@ const refused = (given: Record<string, string>) => {
 describe('Settings', () => {
   it('of the standalone profile are sound, without a warning', () => {
     const { settings, listeners, logDirectories, brokerId } = readSettings(standaloneProfile({ directory: '/tmp/x', port: 9092 }))
-    assert.deepEqual(
-      settings.warnings,
-      ['without effect in this version: transaction.state.log.min.isr, transaction.state.log.replication.factor'].slice(1),
-    )
+    assert.deepEqual(settings.warnings, [])
     assert.deepEqual(logDirectories, ['/tmp/x'])
     assert.equal(brokerId, null)
     assert.deepEqual(listeners.advertised, [{ name: 'PLAINTEXT', host: 'localhost', port: 9092 }])
