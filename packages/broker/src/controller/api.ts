@@ -93,7 +93,7 @@ export interface Controller {
   image(): MetadataImage
   /** Told after each change, with what was before. Returns a function that ends it. */
   onImage(listener: (now: MetadataImage, before: MetadataImage) => void): () => void
-  /** One result for each topic, in order; a name that stands twice in the request gets INVALID_REQUEST once. Success is answered
+  /** One result for each entry, in order; each of a name that stands twice gets INVALID_REQUEST. Success is answered
    * REQUEST_TIMED_OUT when timeoutMs <= 0, as Kafka does. */
   createTopics(request: {
     topics: readonly CreatableTopic[]
@@ -139,6 +139,8 @@ export interface PartitionAssignment {
   readonly isr: readonly number[]
   /** `new`: no replica has data yet, the log may be created; `existing`: a missing log is a loss to report, never a new empty one. */
   readonly log: 'new' | 'existing'
+  /** Why the replica here cannot serve, null when it can. */
+  readonly problem: string | null
 }
 
 export interface PartitionFailure {
@@ -162,8 +164,10 @@ export interface BrokerChannel {
     partitions: readonly { readonly topic: string; readonly index: number }[],
     files: 'keep' | 'delete',
   ): Promise<readonly PartitionFailure[]>
-  /** The overrides of a topic are now these. `names` are those that the change named, set or not. */
-  topicConfigs(topic: string, configs: Readonly<Record<string, string>>, names: readonly string[]): void
+  /** The overrides of a topic are now these. */
+  topicConfigs(topic: string, configs: Readonly<Record<string, string>>): void
+  /** The configs of an adopted topic are known now: what they say may be deleted and cleaned again. */
+  releaseRetention(topic: string): void
 }
 
 /** What the controller must know of topic configs; the broker joins it from the packages' config tables. */
@@ -177,15 +181,18 @@ export interface TopicConfigRules {
   defaultOf(name: string): string
 }
 
+export interface InternalTopic {
+  readonly partitions: number
+  readonly replicationFactor: number
+  readonly configs: Readonly<Record<string, string>>
+}
+
 /** Defaults that the controller takes from the broker's configs. */
 export interface ControllerDefaults {
   readonly numPartitions: number
   readonly replicationFactor: number
-  readonly offsetsTopic: {
-    readonly partitions: number
-    readonly replicationFactor: number
-    readonly configs: Readonly<Record<string, string>>
-  }
+  /** What internal topics are made with, by name (`__consumer_offsets`: the `offsets.topic.*` configs). */
+  readonly internalTopics: Readonly<Record<string, InternalTopic>>
   readonly deleteTopicEnable: boolean
 }
 

@@ -51,6 +51,9 @@ export interface TopicImage {
 
 export const ZERO_TOPIC_ID = 'AAAAAAAAAAAAAAAAAAAAAA'
 
+/** Topics of the brokers themselves: clients may read them, and not write to them. */
+export const INTERNAL_TOPICS: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state'])
+
 export interface ImageChange {
   readonly clusterId?: string
   /** -1: none. */
@@ -69,7 +72,10 @@ interface ImageFields {
   readonly controllerEpoch: number
   readonly brokers: ReadonlyMap<number, BrokerImage>
   readonly topics: PersistentMap<TopicImage>
+  /** Names by topic id. */
   readonly names: PersistentMap<string>
+  /** Names by what metrics make of them. */
+  readonly unified: PersistentMap<readonly string[]>
   readonly partitionCount: number
 }
 
@@ -81,6 +87,7 @@ export class MetadataImage {
     brokers: new Map(),
     topics: PersistentMap.empty(),
     names: PersistentMap.empty(),
+    unified: PersistentMap.empty(),
     partitionCount: 0,
   })
 
@@ -114,6 +121,10 @@ export class MetadataImage {
   topics(): Iterable<TopicImage> {
     return this.#fields.topics.values()
   }
+  /** Topics whose names differ from this one in nothing but '.' and '_'. */
+  collisions(name: string): readonly string[] {
+    return (this.#fields.unified.get(unified(name)) ?? []).filter((other) => other !== name)
+  }
   topic(name: string): TopicImage | undefined {
     return this.#fields.topics.get(name)
   }
@@ -128,36 +139,39 @@ export class MetadataImage {
   /** The next picture. Costs in proportion to what the change names, not to what there is. */
   with(change: ImageChange): MetadataImage {
     const now = this.#fields
-    const topicChanges: [string, TopicImage | undefined][] = []
-    const nameChanges: [string, string | undefined][] = []
+    const changes = new Map<string, TopicImage | undefined>()
+    for (const name of change.topicsGone ?? []) changes.set(name, undefined)
+    for (const topic of change.topics ?? []) changes.set(topic.name, topic)
+    const names: [string, string | undefined][] = []
+    const unifieds = new Map<string, readonly string[]>()
     let partitionCount = now.partitionCount
-    const forget = (name: string) => {
+    for (const [name, topic] of changes) {
       const old = now.topics.get(name)
-      if (old === undefined) return
-      partitionCount -= old.partitions.length
-      if (old.topicId !== ZERO_TOPIC_ID) nameChanges.push([old.topicId, undefined])
-    }
-    for (const name of change.topicsGone ?? []) {
-      forget(name)
-      topicChanges.push([name, undefined])
-    }
-    for (const topic of change.topics ?? []) {
-      forget(topic.name)
-      partitionCount += topic.partitions.length
-      topicChanges.push([topic.name, topic])
-      if (topic.topicId !== ZERO_TOPIC_ID) nameChanges.push([topic.topicId, topic.name])
+      partitionCount += (topic?.partitions.length ?? 0) - (old?.partitions.length ?? 0)
+      if (old !== undefined && old.topicId !== topic?.topicId) names.push([old.topicId, undefined])
+      if (topic !== undefined && topic.topicId !== ZERO_TOPIC_ID) names.push([topic.topicId, name])
+      if ((old === undefined) === (topic === undefined)) continue
+      const key = unified(name)
+      const others = (unifieds.get(key) ?? now.unified.get(key) ?? []).filter((other) => other !== name)
+      unifieds.set(key, topic === undefined ? others : [...others, name])
     }
     return new MetadataImage({
       clusterId: change.clusterId ?? now.clusterId,
       controllerId: change.controllerId ?? now.controllerId,
       controllerEpoch: change.controllerEpoch ?? now.controllerEpoch,
       brokers: withBrokers(now.brokers, change),
-      topics: topicChanges.length > 0 ? now.topics.with(topicChanges) : now.topics,
-      names: nameChanges.length > 0 ? now.names.with(nameChanges) : now.names,
+      topics: changes.size > 0 ? now.topics.with(changes) : now.topics,
+      names: names.length > 0 ? now.names.with(names) : now.names,
+      unified:
+        unifieds.size > 0
+          ? now.unified.with(Array.from(unifieds, ([key, all]) => [key, all.length > 0 ? all : undefined]))
+          : now.unified,
       partitionCount,
     })
   }
 }
+
+const unified = (name: string): string => name.replaceAll('.', '_')
 
 function withBrokers(now: ReadonlyMap<number, BrokerImage>, change: ImageChange): ReadonlyMap<number, BrokerImage> {
   if (!change.brokers?.length && !change.brokersGone?.length) return now

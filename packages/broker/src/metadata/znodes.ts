@@ -267,7 +267,30 @@ export const ZNODES = {
       }),
     },
   ),
+
+  /** Ours, in the embedded store only, and left out of exports: what adoption must remember. */
+  own: folder('/mq'),
+  adoption: json<[], { time: number }>('/mq/adoption', {
+    toJson: ({ time }) => ({ version: 1, time: String(time) }),
+    fromJson: (node) => ({ time: node.at('time').digits() }),
+  }),
+  held: folder('/mq/held'),
+  heldTopic: folder<[topic: string]>('/mq/held/{topic}'),
+  scanned: folder('/mq/scanned'),
+  scannedTopic: json<[topic: string], ReadonlyMap<number, number>>('/mq/scanned/{topic}', {
+    toJson: (offsets) => ({ version: 1, offsets: Object.fromEntries(offsets) }),
+    fromJson: (node) =>
+      new Map(
+        node
+          .at('offsets')
+          .entries()
+          .map(([index, offset]) => [Number(index), offset.int()]),
+      ),
+  }),
 } as const
+
+/** Folder of what is ours and no business of Kafka's tools. */
+export const OWN_FOLDER = '/mq'
 
 /** What a broker of 3.9 makes at its start when it is missing. Order: parents first. */
 export const PERSISTENT_PATHS: readonly string[] = [
