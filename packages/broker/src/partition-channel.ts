@@ -6,6 +6,7 @@ import { type PartitionConfig, type Partitions, refusal } from '@mq/replica'
 import type { ReadConfig } from './config/read.js'
 import { topicConfigOf } from './config/topic-rules.js'
 import type { BrokerChannel, PartitionAssignment, PartitionFailure } from './controller/api.js'
+import { ZERO_TOPIC_ID } from './metadata/image.js'
 import type { Logger } from './ports.js'
 
 /** Partitions that are opened or made at a time: enough to keep the disk busy, few enough to hold few files open. */
@@ -32,12 +33,17 @@ export interface PartitionChannelOptions {
 
 export function partitionChannel({ partitions, settings, log }: PartitionChannelOptions): BrokerChannel {
   const lead = async (one: PartitionAssignment, config: PartitionConfig): Promise<PartitionFailure | null> => {
-    const { topic, index, topicId, leader, leaderEpoch, isr, replicas } = one
+    const { topic, index, leader, leaderEpoch, isr, replicas } = one
+    const topicId = one.topicId === ZERO_TOPIC_ID ? null : one.topicId
     const topicPartition = { topic, partition: index }
     const offline = async (reason: string): Promise<PartitionFailure> => {
       log.error({ topic, partition: index }, `${topic}-${index} is offline: ${reason}`)
       await partitions.takeOffline(topicPartition, config, 'KAFKA_STORAGE_ERROR', reason)
       return { topic, index, error: 'KAFKA_STORAGE_ERROR' }
+    }
+    if (one.problem !== null) {
+      await partitions.takeOffline(topicPartition, config, 'KAFKA_STORAGE_ERROR', one.problem)
+      return null // the controller knows, and has said so
     }
     const found = partitions.logs.get(topicPartition)
     if (leader !== partitions.brokerId) {
@@ -88,6 +94,10 @@ export function partitionChannel({ partitions, settings, log }: PartitionChannel
 
     topicConfigs(topic, overrides) {
       partitions.configure(topic, partitionConfigOf(overrides, settings))
+    },
+
+    releaseRetention(topic) {
+      partitions.logs.releaseRetention(topic)
     },
   }
 }

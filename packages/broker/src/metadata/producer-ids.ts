@@ -1,7 +1,8 @@
 /**
- * Producer ids, in blocks of 1000 that the store gives out one after the other (KIP-730 keeps ZooKeeper's form). A block is taken by a
+ * Blocks of 1000 producer ids that the store gives out one after the other (KIP-730 keeps ZooKeeper's form). A block is taken by a
  * conditional write, so that no two brokers get the same; what is left of a block at a stop is never used.
  */
+import type { ProducerIdBlocks } from '../producer-ids.js'
 import { isStoreError, type MetadataStore } from './store.js'
 import { type ProducerIdBlock, ZNODES } from './znodes.js'
 
@@ -17,31 +18,13 @@ export class ProducerIdsExhaustedError extends Error {
 
 const ATTEMPTS = 100
 
-export class ProducerIds {
-  #next = 0
-  #last = -1
-  #taking: Promise<void> | null = null
-
-  constructor(
-    readonly store: MetadataStore,
-    readonly brokerId: number,
-  ) {}
-
-  /** An id that nobody had before. Rejects with StoreError, or ProducerIdsExhaustedError. */
-  async next(): Promise<number> {
-    while (this.#next > this.#last) {
-      this.#taking ??= this.#take().finally(() => {
-        this.#taking = null
-      })
-      await this.#taking
-    }
-    return this.#next++
-  }
-
-  async #take(): Promise<void> {
-    const block = await takeBlock(this.store, this.brokerId)
-    this.#next = block.firstId
-    this.#last = block.lastId
+/** The store as the source of blocks for this broker's ProducerIds. */
+export function producerIdBlocks(store: MetadataStore, brokerId: number): ProducerIdBlocks {
+  return {
+    async take() {
+      const { firstId, lastId } = await takeBlock(store, brokerId)
+      return { first: firstId, count: lastId - firstId + 1 }
+    },
   }
 }
 
