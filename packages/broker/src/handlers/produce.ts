@@ -25,6 +25,15 @@ interface Rejected {
   readonly message: string | null
 }
 
+const NOTHING_APPENDED = {
+  kind: 'appended',
+  firstOffset: -1,
+  lastOffset: -1,
+  logAppendTime: -1,
+  logStartOffset: -1,
+  duplicate: false,
+} as const
+
 const rejected = (error: ErrorName, message: string | null = null): Rejected => ({ kind: 'rejected', error, message })
 
 /** Errors whose answers do not name the log start offset. */
@@ -81,6 +90,8 @@ function append(request: ProduceRequest, topic: string, index: number, records: 
   if (isInternalTopic(topic) && context.clientId !== ADMIN_CLIENT_ID) return rejected('INVALID_TOPIC_EXCEPTION')
   const partition = hostedPartition(broker, topic, index)
   if (typeof partition === 'string') return rejected(partition)
+  // Before v3 an empty message set is no error: there was just nothing to append.
+  if (headers.count === 0) return partition.isLeader ? NOTHING_APPENDED : rejected('NOT_LEADER_OR_FOLLOWER')
   return partition.append(records, { acks: request.acks as Acks, timeoutMs: request.timeoutMs, origin: 'client' })
 }
 
