@@ -89,6 +89,6 @@ await play({
   },
 })
 wire.end()
-const lines = Object.entries(answers).map(([label, answer]) => `${JSON.stringify(label)}: ${JSON.stringify(answer)}`)
-writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`)
+const lines = Object.entries(answers).map(([label, answer]) => JSON.stringify({ label, answer }))
+writeFileSync(file, `${lines.join('\n')}\n`)
 console.log(`${Object.keys(answers).length} answers in ${file}`)

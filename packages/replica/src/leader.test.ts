@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { InvariantError } from '@mq/protocol'
 import { type Acks, acknowledge, admit } from './acks.js'
 import { begin, type LeaderEffect, type LeaderState, step } from './leader.js'
 import { leaderEpochAtStart } from './leader-epoch.js'
@@ -15,6 +16,11 @@ describe('a leader', () => {
       assert.equal(play(script), script)
     })
   }
+
+  it('does not begin below an epoch that the log has seen', () => {
+    const log = { logEndOffset: 5, highWatermark: 5, latestLeaderEpoch: 3 }
+    assert.throws(() => begin(1, { leaderEpoch: 2, isr: [1], replicas: [1] }, log), InvariantError)
+  })
 
   it('never lets the high watermark go back, nor pass the log end', () => {
     const { state } = begin(

@@ -2,6 +2,7 @@
  * Pure step of a partition's leader: log end offsets and the high watermark in, what the runner has to do out.
  * It knows no log, no socket and no clock; `partition.ts` carries its effects out.
  */
+import { InvariantError } from '@mq/protocol'
 import { highWatermarkOf } from './high-watermark.js'
 
 /** What the controller decided when it made this broker the leader. */
@@ -41,6 +42,9 @@ export function begin(
   terms: LeaderTerms,
   log: { readonly logEndOffset: number; readonly highWatermark: number; readonly latestLeaderEpoch: number },
 ): { state: LeaderState; effects: LeaderEffect[] } {
+  if (terms.leaderEpoch < log.latestLeaderEpoch) {
+    throw new InvariantError(`leader epoch ${terms.leaderEpoch} is below ${log.latestLeaderEpoch}, which the log has seen`)
+  }
   // After a clean stop the same epoch goes on, and it began where the cache says.
   const note: LeaderEffect[] =
     terms.leaderEpoch > log.latestLeaderEpoch

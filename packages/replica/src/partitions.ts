@@ -134,6 +134,7 @@ export class Partitions {
 
   /** Waiting requests are asked once per turn, so that a fetch gets all that one read callback brought. */
   #onMoved(partition: Partition): void {
+    if (!this.delayedFetches.watches(partition) && !this.delayedProduces.watches(partition)) return
     this.#moved.add(partition)
     if (this.#moved.size === 1) this.#turn.afterThisTurn(() => this.#wake())
   }

@@ -42,6 +42,11 @@ export class Purgatory {
     return this.#all.size
   }
 
+  /** Whether anybody waits for the key. */
+  watches(key: object): boolean {
+    return this.#byKey.has(key)
+  }
+
   /** Tries at once; else waits for a key or the deadline. The result takes it out unanswered (the client is gone). */
   add(delayed: Delayed, keys: readonly object[], waitMs: number): () => void {
     if (delayed.tryComplete()) return NOTHING_TO_CANCEL

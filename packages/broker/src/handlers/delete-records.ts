@@ -26,9 +26,9 @@ export const deleteRecords = handler('DeleteRecords', { versions: '0-2' }, async
 
 /** The new low watermark, or why not. */
 async function deleteBefore(broker: BrokerServices, topic: string, index: number, offset: number): Promise<number | ErrorName> {
-  if (broker.controller.image().partition(topic, index) === undefined) return 'UNKNOWN_TOPIC_OR_PARTITION'
-  if (isInternalTopic(topic)) return 'INVALID_TOPIC_EXCEPTION'
   const partition = hostedPartition(broker, topic, index)
+  if (partition === 'UNKNOWN_TOPIC_OR_PARTITION') return partition
+  if (isInternalTopic(topic)) return 'INVALID_TOPIC_EXCEPTION'
   if (typeof partition === 'string') return partition
   const result = await partition.deleteRecordsBefore(offset)
   return result.kind === 'deleted' ? result.lowWatermark : result.error

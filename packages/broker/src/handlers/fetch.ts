@@ -4,11 +4,12 @@
  * replica's state, v16 leader hints (KIP-951). A rack (v11) changes nothing: there is one replica.
  */
 import { type ErrorName, errorCode, type FetchRequest, type FetchResponse, type Input, ZERO_UUID } from '@mq/protocol'
-import type { RequestContext } from '../services.js'
+import type { BrokerServices, RequestContext } from '../services.js'
 import { convertedFor } from './fetch-convert.js'
 import { type FetchLimits, type PartitionRead, readOrWait } from './fetch-read.js'
 import type { FetchContext, ForgottenPartition, PartitionNews, WantedPartition } from './fetch-sessions.js'
 import { handler } from './handler.js'
+import { hostedPartition } from './hosted-partition.js'
 import { LeaderHints } from './leader-hint.js'
 
 type Response = Input<typeof FetchResponse>
@@ -28,14 +29,12 @@ const READ_COMMITTED = 1
 
 export const fetch = handler('Fetch', { versions: '0-17' }, (request, context) => {
   const { broker } = context
-  const image = broker.controller.image()
   const session = openSession(request, context)
   // What is not known at all is answered after all others, as Kafka does.
   const unknown: WantedPartition[] = []
   const known: WantedPartition[] = []
   for (const wanted of session.partitions) {
-    const exists = wanted.topic !== null && image.partition(wanted.topic, wanted.partition) !== undefined
-    if (exists) known.push(wanted)
+    if (exists(broker, wanted)) known.push(wanted)
     else unknown.push(wanted)
   }
   const limits = limitsOf(request, context)
@@ -43,6 +42,9 @@ export const fetch = handler('Fetch', { versions: '0-17' }, (request, context) =
   const reads = readOrWait(broker, known, limits, context.onGone)
   return reads instanceof Promise ? reads.then(conclude) : conclude(reads)
 })
+
+const exists = (broker: BrokerServices, { topic, partition }: WantedPartition): boolean =>
+  topic !== null && hostedPartition(broker, topic, partition) !== 'UNKNOWN_TOPIC_OR_PARTITION'
 
 function openSession(request: FetchRequest, context: RequestContext): FetchContext {
   const image = context.broker.controller.image()

@@ -3,13 +3,13 @@
  * (KIP-110), v8 record errors (KIP-467), v9 flexible, v10 leader hints (KIP-951). There are no transactions yet: their batches are refused.
  */
 import { type ErrorName, errorCode, type Input, type ProduceRequest, type ProduceResponse } from '@mq/protocol'
-import { type Acks, isAcks } from '@mq/replica'
+import { isAcks } from '@mq/replica'
 import type { RequestContext } from '../services.js'
 import { CLOSE_CONNECTION, handler, NO_RESPONSE } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
 import { ADMIN_CLIENT_ID, isInternalTopic } from './internal-topics.js'
 import { LeaderHints } from './leader-hint.js'
-import { allowedByVersion, headersOf } from './produce-rules.js'
+import { allowedByVersion, type BatchHeaders, headersOf } from './produce-rules.js'
 
 type Response = Input<typeof ProduceResponse>
 /** Filled in place: there may be thousands in one answer. */
@@ -48,37 +48,41 @@ const WITHOUT_LOG_START: ReadonlySet<ErrorName> = new Set([
 
 export const produce = handler('Produce', { versions: '0-11' }, (request, context) => {
   const answers = new ProduceAnswers(request.acks, context)
-  const unauthorized = request.transactionalId === null && request.topicData.some(hasTransactionalBatch)
+  const headers = request.topicData.map(({ partitionData }) => partitionData.map(({ records }) => headersOf(records)))
+  const isTransactional = headers.some((ofTopic) => ofTopic.some((one) => one !== 'CORRUPT_MESSAGE' && one.isTransactional))
+  // A transactional batch without an id condemns the whole request.
+  const isUnauthorized = isTransactional && request.transactionalId === null
   const pending: Promise<void>[] = []
-  for (const { name, partitionData } of request.topicData) {
+  request.topicData.forEach(({ name, partitionData }, topicAt) => {
     const partitionResponses = answers.addTopic(name)
-    for (const { index, records } of partitionData) {
-      const outcome = unauthorized
+    partitionData.forEach(({ index, records }, at) => {
+      const outcome = isUnauthorized
         ? rejected('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
-        : append(request, name, index, records, context)
+        : append(request, name, index, records, headers[topicAt]![at]!, context)
       const place = partitionResponses.push({ index }) - 1
       const settle = (settled: Settled) => {
         partitionResponses[place] = answers.answer(name, index, settled)
       }
       if (outcome instanceof Promise) pending.push(outcome.then(settle))
       else settle(outcome)
-    }
-  }
+    })
+  })
   return pending.length === 0 ? answers.conclude() : Promise.all(pending).then(() => answers.conclude())
 })
 
-function hasTransactionalBatch(topic: ProduceRequest['topicData'][number]): boolean {
-  return topic.partitionData.some(({ records }) => {
-    const headers = headersOf(records)
-    return headers !== 'CORRUPT_MESSAGE' && headers.isTransactional
-  })
-}
-
-function append(request: ProduceRequest, topic: string, index: number, records: Buffer | null, context: RequestContext) {
+/** In the order in which Kafka looks: the first reason that applies is the answer. */
+function append(
+  request: ProduceRequest,
+  topic: string,
+  index: number,
+  records: Buffer | null,
+  headers: BatchHeaders | 'CORRUPT_MESSAGE',
+  context: RequestContext,
+) {
   const { broker } = context
-  const headers = headersOf(records)
   if (headers === 'CORRUPT_MESSAGE') return rejected(headers)
-  if (broker.controller.image().partition(topic, index) === undefined) return rejected('UNKNOWN_TOPIC_OR_PARTITION')
+  const partition = hostedPartition(broker, topic, index)
+  if (partition === 'UNKNOWN_TOPIC_OR_PARTITION') return rejected(partition)
   const allowed = allowedByVersion(context.apiVersion, records, headers)
   if (allowed !== 'allowed' || records === null) return rejected(allowed === 'allowed' ? 'INVALID_RECORD' : allowed)
   if (!isAcks(request.acks)) return rejected('INVALID_REQUIRED_ACKS')
@@ -88,11 +92,10 @@ function append(request: ProduceRequest, topic: string, index: number, records: 
     return rejected('INVALID_TXN_STATE', 'This broker has no transactions yet')
   }
   if (isInternalTopic(topic) && context.clientId !== ADMIN_CLIENT_ID) return rejected('INVALID_TOPIC_EXCEPTION')
-  const partition = hostedPartition(broker, topic, index)
   if (typeof partition === 'string') return rejected(partition)
   // Before v3 an empty message set is no error: there was just nothing to append.
   if (headers.count === 0) return partition.isLeader ? NOTHING_APPENDED : rejected('NOT_LEADER_OR_FOLLOWER')
-  return partition.append(records, { acks: request.acks as Acks, timeoutMs: request.timeoutMs, origin: 'client' })
+  return partition.append(records, { acks: request.acks, timeoutMs: request.timeoutMs, origin: 'client' })
 }
 
 /** The response of one request, built as its partitions come to an end. */
