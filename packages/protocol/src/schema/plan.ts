@@ -86,7 +86,7 @@ function planField(name: string, field: Field, version: number, flexible: boolea
     tag: isTagged ? field.tag : -1,
     ignorable: field.ignorable === true,
     clamped: clamps && 'clamped' in field && field.clamped === true,
-    default: defaultOf(field),
+    default: defaultOf(field, nullable),
     item,
     struct,
     minSize: minSizeOf(field.kind, struct, nullable, compact),
@@ -100,10 +100,10 @@ function minSizeOf(kind: Field['kind'], struct: StructPlan | undefined, nullable
   return FIXED_SIZE[kind as PrimitiveKind] ?? 0
 }
 
-function defaultOf(field: Field): unknown {
+function defaultOf(field: Field, nullable: boolean): unknown {
   if (field.default !== undefined) return field.default
   if (field.kind === 'array') return EMPTY_ARRAY
-  if (field.kind === 'records' && field.nullable !== 'none') return null // as in Kafka, where records are never empty by default
+  if (field.kind === 'records' && nullable) return null // as in Kafka, where records are never empty by default
   return field.kind === 'struct' ? undefined : DEFAULT_VALUE[field.kind]
 }
 
