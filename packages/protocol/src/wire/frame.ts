@@ -1,6 +1,8 @@
 // A byte stream cut into frames: four bytes of size, then as many bytes. A frame's memory grows as its bytes arrive, never by the
 // size that it announces.
 
+import { EMPTY_BYTES } from './primitives.js'
+
 /** The size before a frame is impossible: the stream cannot be followed any further. */
 export class FrameSizeError extends Error {
   override readonly name: string = 'FrameSizeError'
@@ -25,15 +27,15 @@ export class FrameTooLarge extends FrameSizeError {
 const SIZE_BYTES = 4
 
 export class FrameReader {
-  /** What has arrived of the unfinished frame, its size included. */
-  #pieces: Buffer[] = []
-  #pendingBytes = 0
+  /** Holds the unfinished frame from its size on; capacity at most doubles what has arrived. */
+  #held: Buffer = EMPTY_BYTES
+  #heldBytes = 0
 
   constructor(readonly limitBytes: number) {}
 
   /** Bytes held for a frame that is not complete. */
   get pendingBytes(): number {
-    return this.#pendingBytes
+    return this.#heldBytes
   }
 
   /**
@@ -42,45 +44,43 @@ export class FrameReader {
    */
   push(chunk: Buffer): Buffer[] {
     const frames: Buffer[] = []
-    let rest = chunk
-    if (this.#pendingBytes > 0) {
-      const size = this.#pendingSize(rest)
-      if (size === undefined || this.#pendingBytes + rest.length < SIZE_BYTES + size) {
-        this.#keep(rest)
-        return frames
-      }
-      const missing = SIZE_BYTES + size - this.#pendingBytes
-      this.#pieces.push(rest.subarray(0, missing))
-      frames.push(Buffer.concat(this.#pieces).subarray(SIZE_BYTES))
-      this.#pieces = []
-      this.#pendingBytes = 0
-      rest = rest.subarray(missing)
+    let at = 0
+    if (this.#heldBytes > 0) {
+      at = this.#hold(chunk, 0, SIZE_BYTES)
+      if (this.#heldBytes < SIZE_BYTES) return frames
+      const end = SIZE_BYTES + this.#checkedSize(this.#held, 0)
+      at = this.#hold(chunk, at, end)
+      if (this.#heldBytes < end) return frames
+      frames.push(this.#held.subarray(SIZE_BYTES, end))
+      this.#held = EMPTY_BYTES
+      this.#heldBytes = 0
     }
-    while (rest.length >= SIZE_BYTES) {
-      const size = this.#checked(rest.readInt32BE(0))
-      if (rest.length < SIZE_BYTES + size) break
-      frames.push(rest.subarray(SIZE_BYTES, SIZE_BYTES + size))
-      rest = rest.subarray(SIZE_BYTES + size)
+    while (chunk.length - at >= SIZE_BYTES) {
+      const end = at + SIZE_BYTES + this.#checkedSize(chunk, at)
+      if (end > chunk.length) break
+      frames.push(chunk.subarray(at + SIZE_BYTES, end))
+      at = end
     }
-    if (rest.length > 0) this.#keep(rest)
+    this.#hold(chunk, at, Number.POSITIVE_INFINITY)
     return frames
   }
 
-  #keep(bytes: Buffer): void {
-    this.#pieces.push(bytes)
-    this.#pendingBytes += bytes.length
-    // Many tiny chunks must not cost an object each.
-    if (this.#pieces.length >= 64) this.#pieces = [Buffer.concat(this.#pieces)]
+  /** Takes from `chunk` until `upTo` bytes are held or it ends; returns where it stopped. */
+  #hold(chunk: Buffer, from: number, upTo: number): number {
+    const count = Math.min(chunk.length - from, Math.max(0, upTo - this.#heldBytes))
+    const needed = this.#heldBytes + count
+    if (needed > this.#held.length) {
+      const bigger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(2 * this.#held.length, upTo)))
+      this.#held.copy(bigger, 0, 0, this.#heldBytes)
+      this.#held = bigger
+    }
+    chunk.copy(this.#held, this.#heldBytes, from, from + count)
+    this.#heldBytes = needed
+    return from + count
   }
 
-  /** Size of the frame begun, once its four bytes are there; `next` follows what is held. */
-  #pendingSize(next: Buffer): number | undefined {
-    if (this.#pendingBytes + next.length < SIZE_BYTES) return undefined
-    const head = Buffer.concat([...this.#pieces, next.subarray(0, SIZE_BYTES)], SIZE_BYTES)
-    return this.#checked(head.readInt32BE(0))
-  }
-
-  #checked(size: number): number {
+  #checkedSize(bytes: Buffer, at: number): number {
+    const size = bytes.readInt32BE(at)
     if (size < 0) throw new FrameSizeError(size)
     if (size > this.limitBytes) throw new FrameTooLarge(size, this.limitBytes)
     return size
