@@ -1,1 +1,2 @@
-export {}
+export { run } from './program'
+export type { Terminal } from './terminal'

@@ -122,4 +122,10 @@ export class Admin {
   alterConfigs(...args: Parameters<ConfigAdmin['alterConfigs']>): ReturnType<ConfigAdmin['alterConfigs']> {
     return this.#configs.alterConfigs(...args)
   }
+
+  incrementalAlterConfigs(
+    ...args: Parameters<ConfigAdmin['incrementalAlterConfigs']>
+  ): ReturnType<ConfigAdmin['incrementalAlterConfigs']> {
+    return this.#configs.incrementalAlterConfigs(...args)
+  }
 }

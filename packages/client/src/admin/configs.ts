@@ -4,6 +4,9 @@ import { ConfigResourceTypes } from '../enums'
 import { KafkaJSNonRetriableError, protocolError } from '../errors'
 import { checkArray, type Routes } from './routes'
 
+/** What an incremental change does with a config; append and subtract are for lists. */
+const CONFIG_OPERATIONS = { set: 0, delete: 1, append: 2, subtract: 3 } as const
+
 export class ConfigAdmin {
   constructor(private readonly routes: Routes) {}
 
@@ -77,6 +80,37 @@ export class ConfigAdmin {
       return response
     })
     return { throttleTime: answers[0]?.throttleTimeMs ?? 0, resources: answers.flatMap(({ responses }) => responses) }
+  }
+
+  /** Changes single configs and leaves the others alone (IncrementalAlterConfigs, KIP-339). Beyond kafkajs. */
+  async incrementalAlterConfigs({
+    resources,
+    validateOnly = false,
+  }: {
+    resources: {
+      type: ConfigResourceTypes
+      name: string
+      configEntries: { name: string; value: string | null; operation: keyof typeof CONFIG_OPERATIONS }[]
+    }[]
+    validateOnly?: boolean
+  }): Promise<void> {
+    this.#checkResources(resources)
+    await this.routes.byResource(resources, async (connection, group) => {
+      const response = await connection.send('IncrementalAlterConfigs', {
+        resources: group.map(({ type, name, configEntries }) => ({
+          resourceType: type,
+          resourceName: name,
+          configs: configEntries.map((entry) => ({
+            name: entry.name,
+            value: entry.value,
+            configOperation: CONFIG_OPERATIONS[entry.operation],
+          })),
+        })),
+        validateOnly,
+      })
+      for (const { errorCode, errorMessage } of response.responses)
+        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+    })
   }
 
   #checkResources(resources: { type: ConfigResourceTypes; name: string }[]): void {

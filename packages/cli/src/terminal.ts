@@ -1,0 +1,40 @@
+/** What commands print to and read from; tests bring their own. */
+
+export interface Terminal {
+  out(text: string): void
+  error(text: string): void
+  /** Lines of standard input, until it ends. */
+  lines(): AsyncIterable<string>
+  /** Resolves when the user asks to stop (Ctrl-C); `stopped` then holds. */
+  readonly interrupted: Promise<void>
+  /** True where a progress bar makes sense. */
+  readonly isInteractive: boolean
+}
+
+/** Prints rows as JSON, or as columns under their headings. */
+export function printTable(
+  terminal: Terminal,
+  { json, rows, columns }: { json: boolean; rows: readonly Record<string, unknown>[]; columns: readonly string[] },
+): void {
+  if (json) {
+    terminal.out(`${JSON.stringify(rows, null, 2)}\n`)
+    return
+  }
+  const cells = [
+    columns.map((column) => column.toUpperCase()),
+    ...rows.map((row) => columns.map((column) => cellOf(row[column]))),
+  ]
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]!.length)))
+  for (const line of cells)
+    terminal.out(
+      `${line
+        .map((cell, at) => cell.padEnd(widths[at]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    )
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  return Array.isArray(value) ? value.join(',') : String(value)
+}
