@@ -2,7 +2,18 @@
  * From a frame to its answer: header, the handler of that API and version, decode, serve, encode. What 3.9.1 answers by closing the
  * connection (unknown key or version, bytes that do not decode) is closed here; an exception of a handler is logged and answered.
  */
-import { apiByKey, DecodeError, decodeBody, encodeResponse, errorCode, InvariantError, readRequestHeader } from '@mq/protocol'
+import {
+  APIS,
+  type Api,
+  apiByKey,
+  DecodeError,
+  decodeBody,
+  encodeBody,
+  encodeResponse,
+  errorCode,
+  InvariantError,
+  readRequestHeader,
+} from '@mq/protocol'
 import { CLOSE_CONNECTION, type Handler, NO_RESPONSE } from '../handlers/handler.js'
 import type { Logger } from '../ports.js'
 import type { BrokerServices, RequestContext } from '../services.js'
@@ -65,17 +76,26 @@ export class RequestRouter {
         onGone: (gone) => connection.onGone(gone),
         broker: services,
       }
-      const answer = handler.serve(request, context)
-      if (!(answer instanceof Promise)) return this.#encode(handler, context, answer)
-      return answer.then(
-        (later) => this.#encodeSafely(handler, context, later),
-        (error: unknown) => this.#failed(handler, context, error),
-      )
+      return this.#run(handler, request, context)
     } catch (error) {
       if (error instanceof DecodeError) return this.#closed(connection, `${name}: ${error.message}`)
       this.#report(name, connection.id, error)
       return { close: `${name} failed` }
     }
+  }
+
+  #run(handler: Handler, request: unknown, context: RequestContext): Reply | Promise<Reply> {
+    let answer: ReturnType<Handler['serve']>
+    try {
+      answer = handler.serve(request, context)
+    } catch (error) {
+      return this.#failed(handler, context, error)
+    }
+    if (!(answer instanceof Promise)) return this.#encodeSafely(handler, context, answer)
+    return answer.then(
+      (later) => this.#encodeSafely(handler, context, later),
+      (error: unknown) => this.#failed(handler, context, error),
+    )
   }
 
   #encode(handler: Handler, context: RequestContext, answer: unknown): Reply {
@@ -100,12 +120,16 @@ export class RequestRouter {
   /** A bug in a handler: UNKNOWN_SERVER_ERROR where the answer has a place for it, else the connection closes; never silence. */
   #failed(handler: Handler, context: RequestContext, error: unknown): Reply {
     this.#report(handler.api, context.connectionId, error)
-    if (handler.api === 'Produce') return { close: 'Produce failed' }
+    const { response }: Api = APIS[handler.api]
+    const body = { errorCode: errorCode('UNKNOWN_SERVER_ERROR') }
     try {
-      return this.#encode(handler, context, { errorCode: errorCode('UNKNOWN_SERVER_ERROR') })
+      // Not every answer has a place for an error of the whole request.
+      const read = decodeBody(response, context.apiVersion, encodeBody(response, context.apiVersion, body))
+      if ('errorCode' in read && read.errorCode === body.errorCode) return this.#encode(handler, context, body)
     } catch {
-      return { close: `${handler.api} failed` }
+      // Closed instead, below.
     }
+    return { close: `${handler.api} failed` }
   }
 
   #report(api: string, connection: string, error: unknown): void {
