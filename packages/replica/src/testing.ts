@@ -1,5 +1,6 @@
 /** For tests: timers that fire when the test says how much time has passed, and turns that end when it says so. */
-import type { Timers, Turn } from '@mq/log'
+import { DEFAULT_TOPIC_CONFIG, type Log, type LogPartition, type Read, type Timers, type Turn } from '@mq/log'
+import type { PartitionConfig } from './partition.js'
 
 interface Due {
   readonly at: number
@@ -61,3 +62,121 @@ export class FakeTurn implements Turn {
     }
   }
 }
+
+type AppendResult = Awaited<ReturnType<Log['append']>>
+
+/** A log without bytes: it counts what it is given, and writes when the test lets it. */
+export class ScriptedLog implements Log {
+  readonly topicPartition: LogPartition
+  topicId: string | null = null
+  logStartOffset = 0
+  logEndOffset = 0
+  highWatermark = 0
+  sizeInBytes = 0
+  isOffline = false
+  readonly epochs: [epoch: number, startOffset: number][] = []
+  /** Not null: appends and notes of epochs wait for the test. */
+  held: (() => void)[] | null = null
+  /** The next append is answered with this. */
+  refuseNext: AppendResult | null = null
+
+  constructor(topicPartition: LogPartition = { topic: 't', partition: 0 }) {
+    this.topicPartition = topicPartition
+  }
+
+  get lastStableOffset(): number {
+    return this.highWatermark
+  }
+  get latestLeaderEpoch(): number {
+    return this.epochs.at(-1)?.[0] ?? -1
+  }
+
+  /** Each byte stands for a record. */
+  append(records: Buffer): AppendResult | Promise<AppendResult> {
+    if (this.refuseNext !== null) {
+      const refused = this.refuseNext
+      this.refuseNext = null
+      return refused
+    }
+    const write = (): AppendResult => {
+      const firstOffset = this.logEndOffset
+      this.logEndOffset += records.length
+      this.sizeInBytes += records.length
+      const lastOffset = this.logEndOffset - 1
+      return {
+        kind: 'appended',
+        firstOffset,
+        lastOffset,
+        logAppendTime: -1,
+        logStartOffset: this.logStartOffset,
+        duplicate: false,
+      }
+    }
+    return this.#hold(write)
+  }
+
+  read(offset: number): Read {
+    const sizeInBytes = Math.max(0, this.highWatermark - offset)
+    return {
+      kind: 'read',
+      slices: sizeInBytes === 0 ? [] : [Buffer.alloc(sizeInBytes)],
+      sizeInBytes,
+      abortedTransactions: [],
+      highWatermark: this.highWatermark,
+      lastStableOffset: this.lastStableOffset,
+      logStartOffset: this.logStartOffset,
+      logEndOffset: this.logEndOffset,
+    }
+  }
+
+  updateHighWatermark(to: number): void {
+    this.highWatermark = to
+  }
+
+  async assignEpoch(epoch: number, startOffset: number): Promise<void> {
+    await this.#hold(() => {
+      this.epochs.push([epoch, startOffset])
+    })
+  }
+
+  endOffsetForEpoch(): null {
+    return null
+  }
+  async offsetForTimestamp(): Promise<null> {
+    return null
+  }
+  async deleteRecordsBefore(offset: number): Promise<{ kind: 'deleted'; logStartOffset: number }> {
+    this.logStartOffset = Math.max(this.logStartOffset, offset)
+    return { kind: 'deleted', logStartOffset: this.logStartOffset }
+  }
+  async truncateTo(): Promise<void> {}
+  async truncateFullyAndStartAt(): Promise<void> {}
+  async roll(): Promise<void> {}
+  async flush(): Promise<void> {}
+  producers(): [] {
+    return []
+  }
+  async close(): Promise<void> {}
+
+  /** Lets what waits happen, in order. */
+  release(): void {
+    const held = this.held ?? []
+    this.held = null
+    for (const go of held) go()
+  }
+
+  #hold<T>(work: () => T): T | Promise<T> {
+    const { held } = this
+    if (held === null) return work()
+    return new Promise((resolve) => {
+      held.push(() => resolve(work()))
+    })
+  }
+}
+
+export const partitionConfig = (more: Partial<PartitionConfig> = {}): PartitionConfig => ({
+  ...DEFAULT_TOPIC_CONFIG,
+  'min.insync.replicas': 1,
+  'message.downconversion.enable': true,
+  ...more,
+})
