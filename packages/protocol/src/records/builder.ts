@@ -179,9 +179,16 @@ export class BatchBuilder {
   }
 }
 
-/** -1 for null. */
+/** Strings up to this length are measured and written here: calling into the engine costs more. */
+const SHORT_STRING = 32
+
+/** In bytes; -1 for null. */
 function lengthOf(part: Buffer | string | null): number {
-  return part === null ? -1 : typeof part === 'string' ? Buffer.byteLength(part) : part.length
+  if (part === null) return -1
+  if (typeof part !== 'string') return part.length
+  if (part.length > SHORT_STRING) return Buffer.byteLength(part)
+  for (let i = 0; i < part.length; i++) if (part.charCodeAt(i) >= 0x80) return Buffer.byteLength(part)
+  return part.length
 }
 
 function sizeOfHeader(header: { readonly key: string; readonly value: Buffer | string | null }): number {
@@ -190,11 +197,18 @@ function sizeOfHeader(header: { readonly key: string; readonly value: Buffer | s
   return sizeOfVarint(keyLength) + keyLength + sizeOfVarint(valueLength) + Math.max(valueLength, 0)
 }
 
+/** What Node has behind Buffer.write, without its checks: the room was measured. */
+interface Utf8Writable {
+  utf8Write(text: string, at: number, length: number): number
+}
+
 function writePart(bytes: Buffer, at: number, part: Buffer | string | null, length: number): number {
   const start = writeVarint(bytes, at, length)
   if (length <= 0) return start
-  if (typeof part === 'string') bytes.write(part, start, length, 'utf8')
-  else bytes.set(part!, start)
+  if (typeof part !== 'string') bytes.set(part!, start)
+  else if (length <= SHORT_STRING && length === part.length)
+    for (let i = 0; i < length; i++) bytes[start + i] = part.charCodeAt(i)
+  else (bytes as unknown as Utf8Writable).utf8Write(part, start, length)
   return start + length
 }
 

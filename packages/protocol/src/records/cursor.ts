@@ -33,6 +33,8 @@ export class RecordCursor {
   private timestampDeltaAt = 0
   /** Index of the next byte to read. */
   private position: number
+  /** Where the record at hand ends. */
+  private limit = 0
 
   /**
    * @param bytes holds the records, decompressed, at [start, end)
@@ -41,7 +43,7 @@ export class RecordCursor {
   constructor(
     readonly bytes: Buffer,
     start: number,
-    private end: number,
+    private readonly end: number,
     readonly count: number,
   ) {
     this.position = start
@@ -55,57 +57,53 @@ export class RecordCursor {
   }
 
   /**
-   * Steps to the next record; false after the last one.
+   * Steps to the next record; false after the last one. A cursor that has thrown must not be used again.
    * After the last record nothing may follow; with a count of zero Kafka does not look, and neither do we.
    * @throws RecordsError INVALID_RECORD
    */
   next(): boolean {
     if (this.index >= this.count) return false
+    const { bytes } = this
     const batchEnd = this.end
-    this.at = this.position
-    const length = this.varint()
     const start = this.position
-    const end = start + length
-    if (length < 0 || end > batchEnd) throw invalid(`record length ${length} with ${batchEnd - start} bytes left`, this.at)
-    this.end = end
-    try {
-      this.fields(end)
-    } finally {
-      this.end = batchEnd
-    }
-    if (this.position !== end)
-      throw invalid(`record length ${length} but its fields take ${this.position - start} bytes`, this.at)
-    this.index++
-    this.sizeInBytes = end - this.at
-    if (this.index === this.count && end !== batchEnd) {
+    this.at = start
+    this.limit = batchEnd
+    const length = this.varint()
+    const body = this.position
+    const end = body + length
+    if (length < 0 || end > batchEnd) throw invalid(`record length ${length} with ${batchEnd - body} bytes left`, start)
+    this.limit = end
+    if (length === 0) throw invalid('record without fields', start)
+    this.attributes = bytes[this.position++]!
+    this.timestampDeltaAt = this.position
+    this.timestampDelta = this.varlong()
+    this.offsetDelta = this.varint()
+    this.keyLength = this.length()
+    this.keyAt = this.position
+    if (this.keyLength > 0) this.position += this.keyLength
+    this.valueLength = this.length()
+    this.valueAt = this.position
+    if (this.valueLength > 0) this.position += this.valueLength
+    const headerCount = this.varint()
+    this.headersAt = this.position
+    this.headerCount = headerCount
+    if (headerCount !== 0) this.skipHeaders(headerCount)
+    if (this.position !== end) throw invalid(`record length ${length} but its fields take ${this.position - body} bytes`, start)
+    this.sizeInBytes = end - start
+    if (++this.index === this.count && end !== batchEnd) {
       throw invalid(`${batchEnd - end} bytes after the last of ${this.count} records`, end)
     }
     return true
   }
 
-  private fields(end: number): void {
-    if (this.position >= end) throw invalid('record without fields', this.at)
-    this.attributes = this.bytes[this.position++]!
-    this.timestampDeltaAt = this.position
-    this.timestampDelta = this.varlong()
-    this.offsetDelta = this.varint()
-    const keyLength = this.varint()
-    this.keyAt = this.position
-    this.keyLength = keyLength < 0 ? -1 : keyLength
-    this.skip(keyLength)
-    const valueLength = this.varint()
-    this.valueAt = this.position
-    this.valueLength = valueLength < 0 ? -1 : valueLength
-    this.skip(valueLength)
-    const headerCount = this.varint()
-    if (headerCount < 0 || headerCount > end - this.position) throw invalid(`header count ${headerCount}`, this.position)
-    this.headersAt = this.position
-    this.headerCount = headerCount
-    for (let i = 0; i < headerCount; i++) {
-      const headerKeyLength = this.varint()
-      if (headerKeyLength < 0) throw invalid(`header key length ${headerKeyLength}`, this.position)
-      this.skip(headerKeyLength)
-      this.skip(this.varint())
+  private skipHeaders(count: number): void {
+    if (count < 0 || count > this.limit - this.position) throw invalid(`header count ${count}`, this.position)
+    for (let i = 0; i < count; i++) {
+      const keyLength = this.length()
+      if (keyLength < 0) throw invalid(`header key length ${keyLength}`, this.position)
+      this.position += keyLength
+      const valueLength = this.length()
+      if (valueLength > 0) this.position += valueLength
     }
   }
 
@@ -115,22 +113,35 @@ export class RecordCursor {
     return varlong64(this.bytes, this.timestampDeltaAt)
   }
 
-  private skip(length: number): void {
-    if (length <= 0) return
-    if (length > this.end - this.position)
-      throw invalid(`length ${length} with ${this.end - this.position} bytes left`, this.position)
-    this.position += length
+  /** A length whose bytes are there; -1 for null. */
+  private length(): number {
+    const length = this.varint()
+    if (length > this.limit - this.position)
+      throw invalid(`length ${length} with ${this.limit - this.position} bytes left`, this.position)
+    return length < 0 ? -1 : length
   }
 
   private varint(): number {
-    const { bytes, end } = this
+    const at = this.position
+    if (at < this.limit) {
+      const raw = this.bytes[at]!
+      if (raw < 0x80) {
+        this.position = at + 1
+        return (raw >>> 1) ^ -(raw & 1)
+      }
+    }
+    return this.longVarint()
+  }
+
+  private longVarint(): number {
+    const { bytes, limit } = this
     let at = this.position
-    if (at >= end) throw invalid('record ends within a field', at)
+    if (at >= limit) throw invalid('record ends within a field', at)
     let byte = bytes[at++]!
     let raw = byte & 0x7f
     let shift = 7
     while (byte >= 0x80) {
-      if (at >= end) throw invalid('varint without its last byte', at)
+      if (at >= limit) throw invalid('varint without its last byte', at)
       if (shift > 28) throw invalid('varint of more than 5 bytes', at)
       byte = bytes[at++]!
       raw |= (byte & 0x7f) << shift
@@ -141,7 +152,7 @@ export class RecordCursor {
   }
 
   private varlong(): number {
-    const { bytes, end } = this
+    const { bytes, limit: end } = this
     const start = this.position
     let at = start
     let low = 0
