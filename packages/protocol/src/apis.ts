@@ -1,8 +1,8 @@
 // The table of APIs: key, messages, and which versions which release speaks.
 
+import * as messages from './messages/index.js'
 import type { Message } from './schema/message.js'
 import { contains } from './schema/versions.js'
-import * as messages from './messages/index.js'
 
 type VersionRange = readonly [min: number, max: number]
 

@@ -47,12 +47,12 @@ function inputOf(fields: Fields, json: Record<string, unknown>, renamed: Record<
     const name = renamed[key] ?? key
     const field = fields[name]
     assert.ok(field, `no field ${name}`)
-    return [name, valueOf(field, value, renamed)]
+    return [name, fieldValue(field, value, renamed)]
   })
   return Object.fromEntries(entries)
 }
 
-function valueOf(field: Field, json: unknown, renamed: Record<string, string>): unknown {
+function fieldValue(field: Field, json: unknown, renamed: Record<string, string>): unknown {
   if (json === null) return null
   if (field.kind === 'struct') return inputOf(field.fields, json as Record<string, unknown>, renamed)
   if (field.kind !== 'array') return primitiveOf(field.kind, json)

@@ -1,6 +1,6 @@
 // Access rules: describe, create, delete.
 
-import { array, int16, int32, int8, nullableString, string } from '../schema/fields.js'
+import { array, int8, int16, int32, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const DescribeAclsRequest = message(

@@ -1,6 +1,6 @@
 // AlterPartition: a leader proposes an ISR to the controller (KIP-497).
 
-import { array, int16, int32, int64, int8, string, uuid } from '../schema/fields.js'
+import { array, int8, int16, int32, int64, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const AlterPartitionRequest = message(

@@ -1,6 +1,6 @@
 // Client quotas (KIP-546): describe, alter.
 
-import { array, bool, float64, int16, int32, int8, nullableArray, nullableString, string } from '../schema/fields.js'
+import { array, bool, float64, int8, int16, int32, nullableArray, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const DescribeClientQuotasRequest = message(

@@ -1,6 +1,6 @@
 // Configs of topics, brokers and others: describe, replace (AlterConfigs), change one by one (KIP-339), list.
 
-import { array, bool, int16, int32, int8, nullableArray, nullableString, string } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, nullableArray, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const DescribeConfigsRequest = message(

@@ -3,9 +3,9 @@
 import {
   array,
   bytes,
+  int8,
   int32,
   int64,
-  int8,
   nullableArray,
   nullableString,
   nullableStruct,

@@ -1,6 +1,6 @@
 // DescribeCluster: brokers or controllers, without topics (KIP-700).
 
-import { array, bool, int16, int32, int8, nullableString, string } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const DescribeClusterRequest = message(

@@ -1,6 +1,6 @@
 // ElectLeaders: preferred and unclean elections on demand (KIP-460).
 
-import { array, int16, int32, int8, nullableArray, nullableString, string } from '../schema/fields.js'
+import { array, int8, int16, int32, nullableArray, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const ElectLeadersRequest = message(

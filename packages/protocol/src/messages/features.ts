@@ -1,6 +1,6 @@
 // UpdateFeatures: finalized feature levels (KIP-584).
 
-import { array, bool, int16, int32, int8, nullableString, string } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const UpdateFeaturesRequest = message(

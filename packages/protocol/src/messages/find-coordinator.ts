@@ -1,6 +1,6 @@
 // FindCoordinator: which broker leads the partition that keeps a group, a transaction or a share state.
 
-import { array, int16, int32, int8, nullableString, string } from '../schema/fields.js'
+import { array, int8, int16, int32, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const FindCoordinatorRequest = message(

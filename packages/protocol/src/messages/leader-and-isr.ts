@@ -1,6 +1,6 @@
 // LeaderAndIsr: the controller tells a broker what it leads and follows (ZooKeeper mode).
 
-import { array, bool, int16, int32, int64, int8, string, uuid } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, int64, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 const leaderAndIsrPartitionState = {

@@ -1,6 +1,6 @@
 // ListOffsets: an offset for a timestamp or for one of the special times (earliest, latest …).
 
-import { array, int16, int32, int8, offset, string, timestamp } from '../schema/fields.js'
+import { array, int8, int16, int32, offset, string, timestamp } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const ListOffsetsRequest = message(

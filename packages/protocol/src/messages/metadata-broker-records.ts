@@ -1,6 +1,6 @@
 // Records of the KRaft metadata log: brokers and controllers.
 
-import { array, bool, int16, int32, int64, int8, nullableArray, nullableString, string, uint16, uuid } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, int64, nullableArray, nullableString, string, uint16, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const RegisterBrokerRecord = message(

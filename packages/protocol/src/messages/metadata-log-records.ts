@@ -1,6 +1,6 @@
 // Records of the KRaft metadata log: features, producer ids, transactions of the log itself, migration.
 
-import { int16, int32, int64, int8, nullableString, string } from '../schema/fields.js'
+import { int8, int16, int32, int64, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const FeatureLevelRecord = message(

@@ -1,6 +1,6 @@
 // Records of the KRaft metadata log: access rules, credentials, tokens, quotas.
 
-import { array, bool, bytes, float64, int32, int8, nullableString, string, timestamp, uuid } from '../schema/fields.js'
+import { array, bool, bytes, float64, int8, int32, nullableString, string, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const AccessControlEntryRecord = message(

@@ -1,6 +1,6 @@
 // Records of the KRaft metadata log: topics, partitions, configs.
 
-import { array, int32, int8, nullableArray, nullableString, string, uuid } from '../schema/fields.js'
+import { array, int8, int32, nullableArray, nullableString, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const TopicRecord = message(

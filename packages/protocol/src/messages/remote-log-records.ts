@@ -1,6 +1,6 @@
 // Records of __remote_log_metadata (KIP-405), as schemas only.
 
-import { array, bool, int32, int8, nullableBytes, offset, string, struct, timestamp, uuid } from '../schema/fields.js'
+import { array, bool, int8, int32, nullableBytes, offset, string, struct, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const RemoteLogSegmentMetadataRecord = message(

@@ -1,6 +1,6 @@
 // SCRAM credentials of users (KIP-554): describe, alter.
 
-import { array, bytes, int16, int32, int8, nullableArray, nullableString, string } from '../schema/fields.js'
+import { array, bytes, int8, int16, int32, nullableArray, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const DescribeUserScramCredentialsRequest = message(

@@ -1,6 +1,6 @@
 // Share groups (KIP-932): fetch records under an acquisition lock, acknowledge them.
 
-import { array, bool, int16, int32, int8, nullableString, offset, records, string, struct, uuid } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, nullableString, offset, records, string, struct, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const ShareFetchRequest = message(

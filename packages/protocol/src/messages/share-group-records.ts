@@ -1,6 +1,6 @@
 // Records of __consumer_offsets: share groups (KIP-932). The leading int16 of a key is its record type, here its version.
 
-import { array, int32, int64, int8, nullableString, string, timestamp, uuid } from '../schema/fields.js'
+import { array, int8, int32, int64, nullableString, string, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const ShareGroupMetadataKey = message(

@@ -1,6 +1,6 @@
 // Records of __share_group_state (KIP-932). The leading int16 of a key is its record type, here its version.
 
-import { array, int16, int32, int8, offset, string, timestamp, uuid } from '../schema/fields.js'
+import { array, int8, int16, int32, offset, string, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const ShareSnapshotKey = message(

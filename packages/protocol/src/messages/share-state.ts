@@ -1,6 +1,6 @@
 // Share groups (KIP-932): what the share coordinator keeps for share-partition leaders.
 
-import { array, int16, int32, int8, nullableString, offset, string, uuid } from '../schema/fields.js'
+import { array, int8, int16, int32, nullableString, offset, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const InitializeShareGroupStateRequest = message(

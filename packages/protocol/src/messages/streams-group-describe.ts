@@ -3,9 +3,9 @@
 import {
   array,
   bool,
+  int8,
   int16,
   int32,
-  int8,
   nullableArray,
   nullableString,
   nullableStruct,

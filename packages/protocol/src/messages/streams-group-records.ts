@@ -2,10 +2,10 @@
 
 import {
   array,
+  int8,
   int16,
   int32,
   int64,
-  int8,
   nullableArray,
   nullableString,
   nullableStruct,

@@ -3,10 +3,10 @@
 import {
   array,
   bool,
+  int8,
   int16,
   int32,
   int64,
-  int8,
   nullableArray,
   nullableString,
   nullableStruct,

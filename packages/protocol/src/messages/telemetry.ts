@@ -1,6 +1,6 @@
 // Client telemetry (KIP-714).
 
-import { array, bool, bytes, int16, int32, int8, uuid } from '../schema/fields.js'
+import { array, bool, bytes, int8, int16, int32, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const GetTelemetrySubscriptionsRequest = message(

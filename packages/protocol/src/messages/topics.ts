@@ -1,6 +1,6 @@
 // CreateTopics, DeleteTopics, CreatePartitions.
 
-import { array, bool, int16, int32, int8, nullableArray, nullableString, string, uuid } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, nullableArray, nullableString, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const CreateTopicsRequest = message(

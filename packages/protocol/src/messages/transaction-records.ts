@@ -1,6 +1,6 @@
 // Records of __transaction_state.
 
-import { array, int16, int32, int64, int8, nullableArray, string, timestamp } from '../schema/fields.js'
+import { array, int8, int16, int32, int64, nullableArray, string, timestamp } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const TransactionLogKey = message(

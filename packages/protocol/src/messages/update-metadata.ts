@@ -1,6 +1,6 @@
 // UpdateMetadata: the controller spreads the picture of the cluster (ZooKeeper mode).
 
-import { array, bool, int16, int32, int64, int8, nullableString, string, uuid } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, int64, nullableString, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 const updateMetadataPartitionState = {

@@ -1,6 +1,6 @@
 // WriteTxnMarkers: the transaction coordinator has markers written to partitions.
 
-import { array, bool, int16, int32, int64, int8, string } from '../schema/fields.js'
+import { array, bool, int8, int16, int32, int64, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 export const WriteTxnMarkersRequest = message(

@@ -8,7 +8,8 @@ import { compileRead, FAILED } from './compile-read.js'
 import { compileWrite } from './compile-write.js'
 import { interpretRead, interpretWrite } from './interpret.js'
 import type { Body, Input, Message } from './message.js'
-import { planOf } from './plan.js'
+import { PerVersion } from './per-version.js'
+import { planOf, type StructPlan } from './plan.js'
 import { contains } from './versions.js'
 
 export interface Codec<S extends Message = Message> {
@@ -17,18 +18,6 @@ export interface Codec<S extends Message = Message> {
   read(reader: Reader, int64: 'exact'): Body<S, number | bigint>
   /** Throws EncodeError; then nothing has been written. */
   write(writer: Writer, input: Input<S>): void
-}
-
-const codecs = new WeakMap<Message, Map<number, Codec>>()
-
-/** Throws a RangeError when the message has no such version. */
-export function codecOf<S extends Message>(schema: S, version: number): Codec<S> {
-  let versions = codecs.get(schema)
-  if (versions === undefined) codecs.set(schema, (versions = new Map()))
-  let codec = versions.get(version)
-  if (codec === undefined)
-    versions.set(version, (codec = canGenerate ? compiledCodec(schema, version) : interpretedCodec(schema, version)))
-  return codec as unknown as Codec<S>
 }
 
 /** False where `new Function` is forbidden (--disallow-code-generation-from-strings, some sandboxes). */
@@ -40,42 +29,69 @@ const canGenerate = (() => {
   }
 })()
 
+const codecs = new PerVersion(canGenerate ? compiledCodec : interpretedCodec)
+
+/** Throws a RangeError when the message has no such version. */
+export function codecOf<S extends Message>(schema: S, version: number): Codec<S> {
+  return codecs.get(schema, version) as unknown as Codec<S>
+}
+
 /** The codec of generated code. Each function is written on its first use; the input has no say in what is written. */
 export function compiledCodec<S extends Message>(schema: S, version: number): Codec<S> {
-  const plan = planOf(schema, version)
-  const name = `${schema.name}V${version}`
-  let readSafe: ((reader: Reader) => unknown) | undefined
-  let readExact: ((reader: Reader) => unknown) | undefined
-  let write: ((writer: Writer, input: unknown) => void) | undefined
-  return {
-    read(reader: Reader, int64: Int64Reading = 'safe') {
-      const start = reader.at
-      try {
-        if (int64 === 'exact') return (readExact ??= compileRead(name, plan, 'exact'))(reader)
-        return (readSafe ??= compileRead(name, plan, 'safe'))(reader)
-      } catch (error) {
-        if (error !== FAILED) throw error
-        reader.at = start
-        interpretRead(schema, version, reader, int64)
-        throw new InvariantError(`${name}: generated code and interpreter disagree on what can be read`)
+  return new CompiledCodec(schema, version) as unknown as Codec<S>
+}
+
+class CompiledCodec {
+  readonly #schema: Message
+  readonly #version: number
+  readonly #plan: StructPlan
+  #readSafe: ((reader: Reader) => unknown) | undefined
+  #readExact: ((reader: Reader) => unknown) | undefined
+  #write: ((writer: Writer, input: unknown) => void) | undefined
+
+  constructor(schema: Message, version: number) {
+    this.#schema = schema
+    this.#version = version
+    this.#plan = planOf(schema, version)
+  }
+
+  get #name(): string {
+    return `${this.#schema.name}V${this.#version}`
+  }
+
+  read(reader: Reader, int64: Int64Reading = 'safe'): unknown {
+    const start = reader.at
+    try {
+      if (int64 === 'exact') {
+        this.#readExact ??= compileRead(this.#name, this.#plan, int64)
+        return this.#readExact(reader)
       }
-    },
-    write(writer: Writer, input: Input<S>) {
-      const mark = writer.mark()
+      this.#readSafe ??= compileRead(this.#name, this.#plan, int64)
+      return this.#readSafe(reader)
+    } catch (error) {
+      if (error !== FAILED) throw error
+      reader.at = start
+      interpretRead(this.#schema, this.#version, reader, int64) // throws, and says where
+      throw new InvariantError(`${this.#name}: generated code and interpreter disagree on what can be read`)
+    }
+  }
+
+  write(writer: Writer, input: unknown): void {
+    const mark = writer.mark()
+    try {
+      this.#write ??= compileWrite(this.#name, this.#plan)
+      this.#write(writer, input)
+    } catch (error) {
+      writer.reset(mark)
+      if (error !== FAILED && !(error instanceof EncodeError)) throw error
       try {
-        ;(write ??= compileWrite(name, plan))(writer, input)
-      } catch (error) {
+        interpretWrite(this.#schema, this.#version, writer, input) // throws, and says where
+      } finally {
         writer.reset(mark)
-        if (error !== FAILED && !(error instanceof EncodeError)) throw error
-        try {
-          interpretWrite(schema, version, writer, input)
-        } finally {
-          writer.reset(mark)
-        }
-        throw new InvariantError(`${name}: generated code and interpreter disagree on what can be written`)
       }
-    },
-  } as Codec<S>
+      throw new InvariantError(`${this.#name}: generated code and interpreter disagree on what can be written`)
+    }
+  }
 }
 
 /** The codec that generates no code. */

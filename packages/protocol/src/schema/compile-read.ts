@@ -2,6 +2,7 @@
 // one bounds check, no calls but for strings, uuids and long varints. It never says what is wrong: it throws FAILED and codec.ts
 // has the interpreter find the place.
 
+import { InvariantError } from '../wire/failures.js'
 import { EMPTY_BYTES, FIXED_SIZE, type Int64Reading, MAX_STRING_BYTES, type PrimitiveKind } from '../wire/primitives.js'
 import { type Reader, uuidAt } from '../wire/reader.js'
 import { type FieldPlan, itemMinSize, type StructPlan } from './plan.js'
@@ -91,35 +92,40 @@ function emitFixedRun(source: Source, run: readonly FieldPlan[], variables: Map<
 
 /** Reads a primitive of fixed size at p + `at`, bounds already checked. */
 function emitFixed(source: Source, kind: PrimitiveKind, target: string, at: number, clamped: boolean, int64: Int64Reading): void {
-  const byte = (offset: number) => `b[p + ${at + offset}]`
-  const int32 = (offset: number) => `d.getInt32(q + p + ${at + offset})`
+  if (kind !== 'int64') {
+    source.line(`${target} = ${fixedExpression(kind, at)};`)
+    return
+  }
+  const beyond =
+    int64 === 'exact'
+      ? `${target} = d.getBigInt64(q + p + ${at})`
+      : clamped
+        ? `${target} = h < 0 ? ${Number.MIN_SAFE_INTEGER} : ${Number.MAX_SAFE_INTEGER}`
+        : 'throw FAILED'
+  source.line(`h = ${fixedExpression('int32', at)}; l = ${fixedExpression('uint32', at + 4)}; ${target} = h * 4294967296 + l;`)
+  source.line(`if (h > 2097151 || h <= -2097152 && (h < -2097152 || l === 0)) ${beyond};`)
+}
+
+function fixedExpression(kind: PrimitiveKind, at: number): string {
   switch (kind) {
     case 'bool':
-      return source.line(`${target} = ${byte(0)} !== 0;`)
+      return `b[p + ${at}] !== 0`
     case 'int8':
-      return source.line(`${target} = ${byte(0)} << 24 >> 24;`)
+      return `b[p + ${at}] << 24 >> 24`
     case 'int16':
-      return source.line(`${target} = d.getInt16(q + p + ${at});`)
+      return `d.getInt16(q + p + ${at})`
     case 'uint16':
-      return source.line(`${target} = d.getUint16(q + p + ${at});`)
+      return `d.getUint16(q + p + ${at})`
     case 'int32':
-      return source.line(`${target} = ${int32(0)};`)
+      return `d.getInt32(q + p + ${at})`
     case 'uint32':
-      return source.line(`${target} = ${int32(0)} >>> 0;`)
+      return `d.getUint32(q + p + ${at})`
     case 'float64':
-      return source.line(`${target} = d.getFloat64(q + p + ${at});`)
+      return `d.getFloat64(q + p + ${at})`
     case 'uuid':
-      return source.line(`${target} = uuidAt(b, p + ${at});`)
-    default: {
-      const beyond =
-        int64 === 'exact'
-          ? `${target} = d.getBigInt64(q + p + ${at})`
-          : clamped
-            ? `${target} = h < 0 ? ${Number.MIN_SAFE_INTEGER} : ${Number.MAX_SAFE_INTEGER}`
-            : 'throw FAILED'
-      source.line(`h = ${int32(0)}; l = ${int32(4)} >>> 0; ${target} = h * 4294967296 + l;`)
-      source.line(`if (h > 2097151 || h <= -2097152 && (h < -2097152 || l === 0)) ${beyond};`)
-    }
+      return `uuidAt(b, p + ${at})`
+    default:
+      throw new InvariantError(`${kind} has no fixed size`)
   }
 }
 

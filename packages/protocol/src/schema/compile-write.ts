@@ -6,7 +6,7 @@ import { FIXED_SIZE, INT64_MAX, INT64_MIN, type PrimitiveKind } from '../wire/pr
 import { putInt64, putUuid, type Writer } from '../wire/writer.js'
 import { FAILED } from './compile-read.js'
 import { isDefault } from './defaults.js'
-import { checkUnknownTags, writeRecords, writeUnknown } from './interpret.js'
+import { checkUnknownTags, writeBytes, writeRecords, writeUnknown } from './interpret.js'
 import type { UnknownTaggedField } from './message.js'
 import type { FieldPlan, StructPlan } from './plan.js'
 import { literal, Source } from './source.js'
@@ -37,16 +37,6 @@ function putWideInt64(bytes: Buffer, at: number, value: unknown): void {
   const fits = typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value)
   if (!fits) throw FAILED
   putInt64(bytes, at, value as number | bigint)
-}
-
-function writeBytes(writer: Writer, value: unknown, compact: boolean): void {
-  if (value === null) {
-    writer.length(-1, compact)
-    return
-  }
-  if (!Buffer.isBuffer(value)) throw FAILED
-  writer.length(value.length, compact)
-  writer.raw(value)
 }
 
 /** Writes the unknown fields from `next` whose tag is below `tag`; returns the index of the first that is not. */

@@ -2,14 +2,7 @@
 // forbidden, it says exactly where something is wrong, and the compiler is tested against it.
 
 import { DecodeError, EncodeError } from '../wire/failures.js'
-import {
-  INT64_MAX,
-  INT64_MIN,
-  INTEGER_RANGE,
-  type Int64Reading,
-  MAX_STRING_BYTES,
-  type PrimitiveKind,
-} from '../wire/primitives.js'
+import { INT64_MAX, INT64_MIN, INTEGER_RANGE, type Int64Reading, type PrimitiveKind } from '../wire/primitives.js'
 import { Reader } from '../wire/reader.js'
 import { Writer } from '../wire/writer.js'
 import { isDefault } from './defaults.js'
@@ -244,37 +237,52 @@ function writeArray(writer: Writer, field: FieldPlan, value: unknown, path: Path
 function writePrimitive(writer: Writer, kind: PrimitiveKind, value: unknown, compact: boolean): void {
   switch (kind) {
     case 'bool':
-      return typeof value === 'boolean' ? writer.bool(value) : fail('not a boolean')
+      writer.bool(typeof value === 'boolean' ? value : fail('not a boolean'))
+      break
     case 'float64':
-      return typeof value === 'number' ? writer.float64(value) : fail('not a number')
+      writer.float64(typeof value === 'number' ? value : fail('not a number'))
+      break
     case 'int64':
-      return fitsInt64(value) ? writer.int64(value) : fail('not a safe whole number or a bigint of 64 bits')
+      writer.int64(fitsInt64(value) ? value : fail('not a safe whole number or a bigint of 64 bits'))
+      break
     case 'uuid':
-      return typeof value === 'string' ? writer.uuid(value) : fail('not a uuid')
+      writer.uuid(typeof value === 'string' ? value : fail('not a uuid'))
+      break
     case 'string':
-      if (value === null) return writer.stringLength(-1, compact)
-      if (typeof value !== 'string') fail('not a string')
-      if (Buffer.byteLength(value) > MAX_STRING_BYTES) fail(`string of more than ${MAX_STRING_BYTES} bytes`)
-      return writer.string(value, compact)
+      if (value === null) writer.stringLength(-1, compact)
+      else writer.string(typeof value === 'string' ? value : fail('not a string'), compact)
+      break
     case 'bytes':
-      if (value === null) return writer.length(-1, compact)
-      if (!Buffer.isBuffer(value)) fail('not a Buffer')
-      writer.length(value.length, compact)
-      return writer.raw(value)
+      writeBytes(writer, value, compact)
+      break
     case 'records':
-      return writeRecords(writer, value, compact)
+      writeRecords(writer, value, compact)
+      break
     default: {
       const [min, max] = INTEGER_RANGE[kind]
-      if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
-        fail(`not a whole number of ${min} to ${max}`)
-      return writer[kind](value as number)
+      const fits = Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+      writer[kind](fits ? (value as number) : fail(`not a whole number of ${min} to ${max}`))
     }
   }
 }
 
+/** Copied into the frame. */
+export function writeBytes(writer: Writer, value: unknown, compact: boolean): void {
+  if (value === null) {
+    writer.length(-1, compact)
+    return
+  }
+  if (!Buffer.isBuffer(value)) fail('not a Buffer')
+  writer.length(value.length, compact)
+  writer.raw(value)
+}
+
 /** One buffer or several that follow each other; put in by reference. */
 export function writeRecords(writer: Writer, value: unknown, compact: boolean): void {
-  if (value === null) return writer.length(-1, compact)
+  if (value === null) {
+    writer.length(-1, compact)
+    return
+  }
   const slices = Array.isArray(value) ? value : [value]
   if (!slices.every(Buffer.isBuffer)) fail('not a Buffer or Buffers')
   writer.length(

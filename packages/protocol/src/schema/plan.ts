@@ -3,7 +3,8 @@
 import { DEFAULT_VALUE, FIXED_SIZE, type PrimitiveKind } from '../wire/primitives.js'
 import type { Field, Fields } from './fields.js'
 import type { Message } from './message.js'
-import { contains, rangeOf } from './versions.js'
+import { PerVersion } from './per-version.js'
+import { contains } from './versions.js'
 
 export interface StructPlan {
   /** Compact lengths and a tagged section at the end. */
@@ -35,20 +36,15 @@ export interface FieldPlan {
   readonly minSize: number
 }
 
-const plans = new WeakMap<Message, Map<number, StructPlan>>()
+const plans = new PerVersion((schema, version): StructPlan => {
+  if (!Number.isInteger(version) || !contains(schema.versions, version))
+    throw new RangeError(`${schema.name} has versions ${schema.versions}, not ${version}`)
+  return planStruct(schema.fields, version, contains(schema.flexible, version), schema.direction === 'request')
+})
 
 /** Throws a RangeError for a version that the message does not have. */
 export function planOf(schema: Message, version: number): StructPlan {
-  let versions = plans.get(schema)
-  if (versions === undefined) plans.set(schema, (versions = new Map()))
-  let plan = versions.get(version)
-  if (plan === undefined) {
-    if (!Number.isInteger(version) || !contains(schema.versions, version))
-      throw new RangeError(`${schema.name} has versions ${rangeOf(schema.versions).join(' to ')}, not ${version}`)
-    plan = planStruct(schema.fields, version, contains(schema.flexible, version), schema.direction === 'request')
-    versions.set(version, plan)
-  }
-  return plan
+  return plans.get(schema, version)
 }
 
 function planStruct(fields: Fields, version: number, flexible: boolean, clamps: boolean): StructPlan {

@@ -72,8 +72,7 @@ export class Reader {
 
   /** A number; beyond ±(2^53 − 1) the nearest end of that range. */
   clampedInt64(): number {
-    const value = safeInt64(this.bytes, this.#take(8))
-    return value > MAX_SAFE ? MAX_SAFE : value < -MAX_SAFE ? -MAX_SAFE : value
+    return Math.max(-MAX_SAFE, Math.min(MAX_SAFE, safeInt64(this.bytes, this.#take(8))))
   }
 
   /** A number when safe, a bigint otherwise. */
