@@ -14,9 +14,9 @@ const HERE = dirname(fileURLToPath(import.meta.url))
 const APACHE = join(HERE, 'apache.json')
 const AT_ONCE = 2
 
-const { kind, names } = parse(process.argv.slice(2))
+const { kind, names, at } = parse(process.argv.slice(2))
 const rows = names.length === 0 ? ROWS : ROWS.filter((row) => names.includes(row.name))
-const target = await startTarget(kind)
+const target = await startTarget(kind, at)
 const results = {}
 const missing = []
 try {
@@ -41,7 +41,7 @@ async function work(queue) {
     const cells = Object.values(results[row.name].cells)
     const failed = cells.filter((cell) => cell.startsWith('fail')).length
     console.log(`${row.name}: ${cells.filter((cell) => cell === 'pass').length} passed, ${failed} failed, ${((Date.now() - began) / 1000).toFixed(1)} s`)
-    for (const [step, cell] of Object.entries(results[row.name].cells)) if (cell.startsWith('fail')) console.log(`  ${step}: ${cell.slice(0, 1500)}`)
+    for (const [step, cell] of Object.entries(results[row.name].cells)) if (cell.startsWith('fail')) console.log(`  ${step}: ${cell.slice(0, 600)}`)
   }
 }
 
@@ -60,7 +60,8 @@ async function runRow(row) {
     }
     return { version: hello.version, cells }
   } catch (error) {
-    for (const step of row.steps) cells[step.name] ??= `fail: ${error.message}`
+    console.log(`${row.name}: the row broke off: ${error.message.slice(0, 1500)}`)
+    for (const step of row.steps) cells[step.name] ??= 'fail: the row broke off'
     return { version: 'unknown', cells }
   } finally {
     program?.end()
@@ -122,11 +123,12 @@ function readApache() {
 function parse(args) {
   const known = new Set(ROWS.map((row) => row.name))
   const against = args.includes('--broken') ? 'broken' : args.includes('--against') ? args[args.indexOf('--against') + 1] : 'ours'
-  const chosen = args.filter((arg, at) => !arg.startsWith('--') && args[at - 1] !== '--against')
+  const at = args.includes('--at') ? args[args.indexOf('--at') + 1] : undefined
+  const chosen = args.filter((arg, index) => !arg.startsWith('--') && !['--against', '--at'].includes(args[index - 1]))
   const odd = chosen.filter((name) => !known.has(name))
   if (odd.length > 0 || !['ours', 'apache', 'broken'].includes(against)) {
-    console.error(`usage: npm run interop -- [--against apache | --broken] [ROW ...]\nrows: ${[...known].join(', ')}`)
+    console.error(`usage: npm run interop -- [--against apache | --broken] [--at HOST:PORT] [ROW ...]\nrows: ${[...known].join(', ')}`)
     process.exit(2)
   }
-  return { kind: against, names: chosen }
+  return { kind: against, names: chosen, at }
 }

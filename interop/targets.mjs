@@ -19,7 +19,9 @@ const CONFIG = {
   'delete.topic.enable': true,
 }
 
-export async function startTarget(kind) {
+/** `at` names a broker of that kind that runs already. */
+export async function startTarget(kind, at) {
+  if (at !== undefined) return { bootstrap: at, kind, startedAt: Date.now(), hasTransactions: kind === 'apache', stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), `mq-interop-${kind}-`))
   const target = await { ours: startOurs, apache: startOriginal, broken: startBroken }[kind]({ dir, config: CONFIG })
   return {
