@@ -1,0 +1,22 @@
+# The program's side of the contract for clients in Python: one JSON line in, one out, in order.
+import json
+import sys
+import traceback
+
+
+def serve(handlers, code_of):
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            reply = handlers[request["do"]](request) or {}
+        except Exception as error:
+            reply = {"error": "".join(traceback.format_exception(error))[-2000:], "code": code_of(error)}
+        print(json.dumps(reply), flush=True)
+
+
+def text(data):
+    return None if data is None else data.decode("utf8")
+
+
+def by_partition(pairs):
+    return {str(partition): offset for partition, offset in pairs}

@@ -1,0 +1,190 @@
+# Drives kafka-python for the interop table.
+import sys
+import threading
+import time
+
+import kafka
+from answer import by_partition, serve, text
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+
+BOOTSTRAP = {"bootstrap_servers": sys.argv[1]}
+members = {}
+
+
+def admin(ask):
+    topic = ask["topic"]
+    with KafkaAdminClient(**BOOTSTRAP) as client:
+        client.create_topics({topic: {"num_partitions": ask["partitions"], "replication_factor": 1, "configs": ask["config"]}}, wait_for_metadata=True)
+        described = describe(client, ask)
+        client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, ask["alter"])])
+        client.create_partitions({topic: ask["total"]})
+        return {"described": described, "altered": describe(client, ask), "topics": client.list_topics()}
+
+
+def describe(client, ask):
+    found = client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, ask["topic"], ask["config"])], config_filter="all")
+    configs = {name: value for kind in found.values() for entries in kind.values() for name, value in entries.items()}
+    partitions = client.describe_topics([ask["topic"]])[0]["partitions"]
+    return {"partitions": len(partitions), "config": {name: configs[name]["value"] for name in ask["config"]}}
+
+
+def produce(ask):
+    codec = None if ask["codec"] == "none" else ask["codec"]
+    producer = KafkaProducer(**BOOTSTRAP, compression_type=codec, acks="all", linger_ms=20, enable_idempotence=ask["idempotent"])
+    sent = [
+        producer.send(
+            ask["topic"],
+            record["value"].encode(),
+            record["key"].encode(),
+            headers=[(name, value.encode()) for name, value in record["headers"]],
+            timestamp_ms=record["timestamp"],
+        )
+        for record in ask["records"]
+    ]
+    producer.flush(30)
+    at = [{"partition": one.get(1).partition, "offset": one.get(1).offset} for one in sent]
+    producer.close()
+    return {"at": at}
+
+
+def consumer(group, **more):
+    return KafkaConsumer(**BOOTSTRAP, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False, **more)
+
+
+def consume(ask):
+    one = consumer(ask["group"])
+    one.subscribe([ask["topic"]])
+    records = read(one, ask["count"])
+    one.commit()
+    one.close()
+    return {"records": records}
+
+
+def read(one, count):
+    records, deadline = [], time.monotonic() + 30
+    while len(records) < count and time.monotonic() < deadline:
+        for batch in one.poll(timeout_ms=200).values():
+            for message in batch:
+                records.append(
+                    {
+                        "partition": message.partition,
+                        "offset": message.offset,
+                        "timestamp": message.timestamp,
+                        "key": text(message.key),
+                        "value": text(message.value),
+                        "headers": [[name, text(value)] for name, value in message.headers],
+                    }
+                )
+    return records
+
+
+def committed(ask):
+    with KafkaAdminClient(**BOOTSTRAP) as client:
+        found = client.list_group_offsets(ask["group"])[ask["group"]]
+    return {"offsets": by_partition((place.partition, one.offset) for place, one in found.items())}
+
+
+def seek(ask):
+    one = consumer(None)
+    places = [TopicPartition(ask["topic"], partition) for partition in one.partitions_for_topic(ask["topic"])]
+    one.assign(places)
+    found = one.offsets_for_times({place: ask["timestamp"] for place in places})
+    for place in places:
+        if found[place] is None:
+            one.seek_to_end(place)
+        else:
+            one.seek(place, found[place].offset)
+    records = read(one, ask["count"])
+    one.close()
+    return {"offsets": by_partition((place.partition, at.offset) for place, at in found.items() if at), "records": records}
+
+
+class Member(kafka.ConsumerRebalanceListener):
+    def __init__(self, ask):
+        assignor = CooperativeStickyAssignor if ask["strategy"] == "cooperative" else RangePartitionAssignor
+        more = {"session_timeout_ms": 6000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [assignor]}
+        if ask.get("instanceId"):
+            more["group_instance_id"] = ask["instanceId"]
+        self.consumer, self.rebalances, self.partitions, self.stopping, self.error = consumer(ask["group"], **more), 0, [], False, None
+        self.consumer.subscribe([ask["topic"]], listener=self)
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def on_partitions_assigned(self, _):
+        self.rebalances += 1
+
+    def on_partitions_revoked(self, _):
+        pass
+
+    def run(self):
+        try:
+            while not self.stopping:
+                self.consumer.poll(timeout_ms=50)
+                self.partitions = [place.partition for place in self.consumer.assignment()]
+            self.consumer.close()
+        except Exception as error:
+            self.error = error
+
+    def stop(self):
+        self.stopping = True
+        self.thread.join(20)
+        if self.error:
+            raise self.error
+
+
+def join(ask):
+    members[ask["member"]] = Member(ask)
+
+
+def assignment(ask):
+    member = members[ask["member"]]
+    if member.error:
+        raise member.error
+    return {"partitions": member.partitions, "rebalances": member.rebalances}
+
+
+def delete(ask):
+    topic = ask["topic"]
+    with KafkaAdminClient(**BOOTSTRAP) as client:
+        places = {TopicPartition(topic, int(partition)): offset for partition, offset in ask["before"].items()}
+        client.delete_records(places)
+        one = consumer(None)
+        earliest = one.beginning_offsets(list(places))
+        one.close()
+        client.delete_groups([ask["group"]])
+        client.delete_topics([topic])
+        groups = [group["group_id"] for group in client.list_groups()]
+        return {"earliest": by_partition((place.partition, at) for place, at in earliest.items()), "groups": groups, "topics": client.list_topics()}
+
+
+def transaction(ask):
+    producer = KafkaProducer(**BOOTSTRAP, transactional_id=ask["id"], max_block_ms=20000)
+    try:
+        producer.init_transactions()
+    finally:
+        producer.close(timeout=2)
+
+
+serve(
+    {
+        "hello": lambda _: {
+            "version": kafka.__version__,
+            "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
+            "can": "timestamps headers offsets idempotent static cooperative transactions admin configs committed deleteRecords seek".split(),
+        },
+        "admin": admin,
+        "produce": produce,
+        "consume": consume,
+        "committed": committed,
+        "seek": seek,
+        "join": join,
+        "assignment": assignment,
+        "leave": lambda ask: members.pop(ask["member"]).stop(),
+        "delete": delete,
+        "transaction": transaction,
+    },
+    lambda error: getattr(error, "errno", -1),
+)
