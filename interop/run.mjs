@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Missing } from '../tools/toolchain/cache.mjs'
 import { Program } from './program.mjs'
 import { ROWS } from './rows.mjs'
 import { isPossible, scene, topicsOf } from './steps.mjs'
@@ -31,13 +30,14 @@ process.exitCode = report()
 async function work(queue) {
   for (let row = queue.shift(); row !== undefined; row = queue.shift()) {
     const began = Date.now()
+    let start
     try {
-      results[row.name] = await runRow(row)
+      start = await row.prepare()
     } catch (error) {
-      if (!(error instanceof Missing)) throw error
       missing.push({ row: row.name, why: error.message })
       continue
     }
+    results[row.name] = await runRow(row, start)
     const cells = Object.values(results[row.name].cells)
     const failed = cells.filter((cell) => cell.startsWith('fail')).length
     console.log(`${row.name}: ${cells.filter((cell) => cell === 'pass').length} passed, ${failed} failed, ${((Date.now() - began) / 1000).toFixed(1)} s`)
@@ -45,8 +45,7 @@ async function work(queue) {
   }
 }
 
-async function runRow(row) {
-  const start = await row.prepare()
+async function runRow(row, start) {
   const run = Math.floor(Date.now() / 1000).toString(36)
   const program = start.command === undefined ? undefined : new Program(start.command, [...start.args, target.bootstrap])
   const cells = {}
