@@ -33,7 +33,9 @@ export class Program {
     if (this.#ended !== undefined) return Promise.reject(new ClientError(`the program is gone: ${this.#ended}`, -1))
     return new Promise((done, fail) => {
       const late = setTimeout(() => {
-        fail(new ClientError(`no answer to ${request.do} within ${withinMs / 1000} s; it said: ${this.#complaints.slice(-600)}`, -1))
+        fail(
+          new ClientError(`no answer to ${request.do} within ${withinMs / 1000} s; it said: ${this.#complaints.slice(-600)}`, -1),
+        )
         this.kill()
       }, withinMs)
       this.#waiting.push((answer) => {

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { goPrograms } from '../tools/toolchain/go.mjs'
-import { SMALL_JVM, classPath, compiled } from '../tools/toolchain/java.mjs'
+import { classPath, compiled, SMALL_JVM } from '../tools/toolchain/java.mjs'
 import { npmClients } from '../tools/toolchain/npm.mjs'
 import { python } from '../tools/toolchain/python.mjs'
 import { needSystem } from '../tools/toolchain/system.mjs'

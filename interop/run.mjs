@@ -40,8 +40,11 @@ async function work(queue) {
     results[row.name] = await runRow(row, start)
     const cells = Object.values(results[row.name].cells)
     const failed = cells.filter((cell) => cell.startsWith('fail')).length
-    console.log(`${row.name}: ${cells.filter((cell) => cell === 'pass').length} passed, ${failed} failed, ${((Date.now() - began) / 1000).toFixed(1)} s`)
-    for (const [step, cell] of Object.entries(results[row.name].cells)) if (cell.startsWith('fail')) console.log(`  ${step}: ${cell.slice(0, 600)}`)
+    console.log(
+      `${row.name}: ${cells.filter((cell) => cell === 'pass').length} passed, ${failed} failed, ${((Date.now() - began) / 1000).toFixed(1)} s`,
+    )
+    for (const [step, cell] of Object.entries(results[row.name].cells))
+      if (cell.startsWith('fail')) console.log(`  ${step}: ${cell.slice(0, 600)}`)
   }
 }
 
@@ -78,7 +81,9 @@ async function outcome(work) {
 
 /** Against Apache the column is written down. Ours fails where Apache passes, where a cell is new, or where it cannot be compared. */
 function report() {
-  const all = Object.entries(results).flatMap(([row, { cells }]) => Object.entries(cells).map(([step, cell]) => ({ row, step, cell })))
+  const all = Object.entries(results).flatMap(([row, { cells }]) =>
+    Object.entries(cells).map(([step, cell]) => ({ row, step, cell })),
+  )
   let failed = all.filter(({ cell }) => cell.startsWith('fail'))
   if (kind === 'apache') {
     const before = names.length === 0 ? {} : readApache()
@@ -86,17 +91,22 @@ function report() {
     writeFileSync(APACHE, `${JSON.stringify(before, null, 2)}\n`)
   } else if (kind === 'ours') {
     const apache = readApache()
-    for (const { row, step } of failed.filter(({ row, step }) => apache[row]?.cells[step] === 'fail')) console.log(`${row} ${step}: fails with Apache Kafka too`)
+    for (const { row, step } of failed.filter(({ row, step }) => apache[row]?.cells[step] === 'fail'))
+      console.log(`${row} ${step}: fails with Apache Kafka too`)
     failed = failed.filter(({ row, step }) => apache[row]?.cells[step] !== 'fail')
     for (const row of rows) {
       const version = results[row.name]?.version
       if (version === undefined || apache[row.name]?.version === version) continue
       failed.push({ row: row.name, step: 'column', cell: 'fail: Apache has no column for this version' })
-      console.log(`${row.name}: Apache's column is for ${apache[row.name]?.version}, this is ${version}: run npm run interop -- --against apache`)
+      console.log(
+        `${row.name}: Apache's column is for ${apache[row.name]?.version}, this is ${version}: run npm run interop -- --against apache`,
+      )
     }
   } else {
     const consuming = rows.filter((row) => row.steps.some((step) => step.codec !== undefined) && results[row.name] !== undefined)
-    const green = consuming.filter((row) => results[row.name].cells.none !== 'fail' && !results[row.name].cells.none.startsWith('fail'))
+    const green = consuming.filter(
+      (row) => results[row.name].cells.none !== 'fail' && !results[row.name].cells.none.startsWith('fail'),
+    )
     for (const row of green) console.log(`${row.name}: noticed nothing although records were dropped`)
     console.log(`${consuming.length - green.length} passed, ${green.length} failed`)
     return green.length === 0 && consuming.length > 0 ? 0 : 1
@@ -108,7 +118,10 @@ function report() {
 }
 
 function column({ version, cells }) {
-  return { version, cells: Object.fromEntries(Object.entries(cells).map(([step, cell]) => [step, cell.startsWith('fail') ? 'fail' : cell])) }
+  return {
+    version,
+    cells: Object.fromEntries(Object.entries(cells).map(([step, cell]) => [step, cell.startsWith('fail') ? 'fail' : cell])),
+  }
 }
 
 function readApache() {
@@ -126,7 +139,9 @@ function parse(args) {
   const chosen = args.filter((arg, index) => !arg.startsWith('--') && !['--against', '--at'].includes(args[index - 1]))
   const odd = chosen.filter((name) => !known.has(name))
   if (odd.length > 0 || !['ours', 'apache', 'broken'].includes(against)) {
-    console.error(`usage: npm run interop -- [--against apache | --broken] [--at HOST:PORT] [ROW ...]\nrows: ${[...known].join(', ')}`)
+    console.error(
+      `usage: npm run interop -- [--against apache | --broken] [--at HOST:PORT] [ROW ...]\nrows: ${[...known].join(', ')}`,
+    )
     process.exit(2)
   }
   return { kind: against, names: chosen, at }

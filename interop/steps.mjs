@@ -43,7 +43,14 @@ async function admin({ program, prefix, hello }) {
   const topic = `${prefix}-admin`
   const config = { 'retention.ms': '604800123', 'max.message.bytes': '1048000' }
   const alter = { 'retention.ms': '86400123' }
-  const { described, altered, topics } = await program.ask({ do: 'admin', topic, partitions: 2, config, alter, total: PARTITIONS })
+  const { described, altered, topics } = await program.ask({
+    do: 'admin',
+    topic,
+    partitions: 2,
+    config,
+    alter,
+    total: PARTITIONS,
+  })
   assert.equal(described.partitions, 2, 'partitions after create')
   assert.equal(altered.partitions, PARTITIONS, 'partitions after growing')
   assert.ok(topics.includes(topic), `the list of topics lacks ${topic}`)
@@ -196,7 +203,10 @@ async function seek(on) {
   const topic = `${on.prefix}-none`
   const partitions = on.read.get(topic)
   assert.ok(partitions !== undefined, 'the step none has read nothing')
-  const times = [...partitions.values()].flat().map((one) => one.timestamp).sort((a, b) => a - b)
+  const times = [...partitions.values()]
+    .flat()
+    .map((one) => one.timestamp)
+    .sort((a, b) => a - b)
   const timestamp = times[Math.floor(times.length / 2)]
   const first = [...partitions].map(([partition, records]) => [partition, records.findIndex((one) => one.timestamp >= timestamp)])
   const starts = Object.fromEntries(first.filter(([, offset]) => offset >= 0))
@@ -229,9 +239,12 @@ async function transaction({ program, prefix, target }) {
 async function deleteAll(on) {
   const topic = `${on.prefix}-none`
   const group = `${topic}-group`
-  const before = Object.fromEntries([...(on.read.get(topic) ?? [])].map(([partition, records]) => [partition, Math.floor(records.length / 2)]))
+  const before = Object.fromEntries(
+    [...(on.read.get(topic) ?? [])].map(([partition, records]) => [partition, Math.floor(records.length / 2)]),
+  )
   const { earliest, groups, topics } = await on.program.ask({ do: 'delete', topic, group, before })
-  if (on.hello.can.includes('deleteRecords')) assert.deepEqual(sortedByKey(earliest), sortedByKey(before), 'earliest offsets after deleting records')
+  if (on.hello.can.includes('deleteRecords'))
+    assert.deepEqual(sortedByKey(earliest), sortedByKey(before), 'earliest offsets after deleting records')
   if (groups !== undefined) assert.ok(!groups.includes(group), `the group ${group} is still there`)
   assert.ok(!topics.includes(topic), `the topic ${topic} is still there`)
 }

@@ -11,7 +11,9 @@ export function printTable(rows, results, kind) {
     console.log(`\n${`against ${kind}`.padEnd(wide)}  ${names.join('  ')}`)
     for (const row of some) {
       const { cells } = results[row.name]
-      console.log(`${title(row, results).padEnd(wide)}  ${names.map((name) => (MARKS[cells[name]] ?? 'FAIL').padEnd(name.length)).join('  ')}`)
+      console.log(
+        `${title(row, results).padEnd(wide)}  ${names.map((name) => (MARKS[cells[name]] ?? 'FAIL').padEnd(name.length)).join('  ')}`,
+      )
     }
   }
   console.log('')

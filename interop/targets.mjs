@@ -21,7 +21,8 @@ const CONFIG = {
 
 /** `at` names a broker of that kind that runs already. */
 export async function startTarget(kind, at) {
-  if (at !== undefined) return { bootstrap: at, kind, startedAt: Date.now(), hasTransactions: kind === 'apache', stop: async () => {} }
+  if (at !== undefined)
+    return { bootstrap: at, kind, startedAt: Date.now(), hasTransactions: kind === 'apache', stop: async () => {} }
   const dir = mkdtempSync(join(tmpdir(), `mq-interop-${kind}-`))
   const target = await { ours: startOurs, apache: startOriginal, broken: startBroken }[kind]({ dir, config: CONFIG })
   return {
@@ -49,9 +50,13 @@ export async function startOurs({ dir, config = {}, port, advertised }) {
     ...config,
   }
   const args = Object.entries(overrides).flatMap(([name, value]) => ['--override', `${name}=${value}`])
-  const child = spawn(process.execPath, [join(ROOT, 'packages/broker/bin/mq-broker.js'), '--data', join(dir, 'data'), '--log-level', 'warn', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'packages/broker/bin/mq-broker.js'), '--data', join(dir, 'data'), '--log-level', 'warn', ...args],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   let said = ''
   const keep = (chunk) => {
     said = (said + chunk).slice(-20_000)
@@ -60,7 +65,8 @@ export async function startOurs({ dir, config = {}, port, advertised }) {
   child.stderr.on('data', keep)
   const gone = new Promise((done) => child.once('exit', (code, signal) => done(code ?? signal)))
   for (const deadline = Date.now() + START_MS; !(await answers(listens)); await pause(20)) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`mq-broker ended with ${child.exitCode ?? child.signalCode}:\n${said}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`mq-broker ended with ${child.exitCode ?? child.signalCode}:\n${said}`)
     if (Date.now() > deadline) {
       child.kill('SIGKILL')
       throw new Error(`mq-broker does not answer after ${START_MS / 1000} s:\n${said}`)

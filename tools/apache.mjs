@@ -117,8 +117,12 @@ async function startJava(name, dir, options, args) {
   const child = spawn('java', [...options, '-cp', jars, ...args], { stdio: ['ignore', out, out] })
   let ended
   const whenEnded = new Promise((done) => {
-    child.on('error', (error) => done((ended = error.message)))
-    child.on('exit', (code, signal) => done((ended = String(code ?? signal))))
+    const end = (how) => {
+      ended = String(how)
+      done()
+    }
+    child.on('error', (error) => end(error.message))
+    child.on('exit', (code, signal) => end(code ?? signal))
   })
   return {
     pid: child.pid,

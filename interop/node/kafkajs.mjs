@@ -9,7 +9,10 @@ const { Kafka, CompressionCodecs, CompressionTypes, ConfigResourceTypes, logLeve
 CompressionCodecs[CompressionTypes.Snappy] = require('kafkajs-snappy')
 CompressionCodecs[CompressionTypes.LZ4] = new (require('@2l/kafkajs-lz4').default ?? require('@2l/kafkajs-lz4'))().codec
 const zstd = require('@mongodb-js/zstd')
-CompressionCodecs[CompressionTypes.ZSTD] = () => ({ compress: ({ buffer }) => zstd.compress(buffer), decompress: (buffer) => zstd.decompress(buffer) })
+CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: ({ buffer }) => zstd.compress(buffer),
+  decompress: (buffer) => zstd.decompress(buffer),
+})
 const CODECS = { none: 'None', gzip: 'GZIP', snappy: 'Snappy', lz4: 'LZ4', zstd: 'ZSTD' }
 
 const kafka = new Kafka({ clientId: 'kafkajs', brokers: [bootstrap], logLevel: logLevel.NOTHING, retry: { retries: 3 } })
@@ -20,7 +23,18 @@ serve(
     hello: () => ({
       version: require('kafkajs/package.json').version,
       codecs: Object.keys(CODECS),
-      can: ['timestamps', 'headers', 'offsets', 'idempotent', 'transactions', 'admin', 'configs', 'committed', 'deleteRecords', 'seek'],
+      can: [
+        'timestamps',
+        'headers',
+        'offsets',
+        'idempotent',
+        'transactions',
+        'admin',
+        'configs',
+        'committed',
+        'deleteRecords',
+        'seek',
+      ],
     }),
     admin: (ask) => withAdmin((admin) => changeTopic(admin, ask)),
     produce,
@@ -28,7 +42,11 @@ serve(
     committed: ({ topic, group }) =>
       withAdmin(async (admin) => {
         const [{ partitions }] = await admin.fetchOffsets({ groupId: group, topics: [topic] })
-        return { offsets: Object.fromEntries(partitions.filter((one) => one.offset !== '-1').map((one) => [one.partition, Number(one.offset)])) }
+        return {
+          offsets: Object.fromEntries(
+            partitions.filter((one) => one.offset !== '-1').map((one) => [one.partition, Number(one.offset)]),
+          ),
+        }
       }),
     seek,
     join,
@@ -66,8 +84,13 @@ async function changeTopic(admin, { topic, partitions, config, alter, total }) {
   await admin.createTopics({ topics: [{ topic, numPartitions: partitions, configEntries }], waitForLeaders: true })
   const describe = async () => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
-    const { resources } = await admin.describeConfigs({ resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(config) }] })
-    return { partitions: topics[0].partitions.length, config: Object.fromEntries(resources[0].configEntries.map((one) => [one.configName, one.configValue])) }
+    const { resources } = await admin.describeConfigs({
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(config) }],
+    })
+    return {
+      partitions: topics[0].partitions.length,
+      config: Object.fromEntries(resources[0].configEntries.map((one) => [one.configName, one.configValue])),
+    }
   }
   const described = await describe()
   // kafkajs has the old AlterConfigs only: what is not named goes back to its default.
@@ -83,7 +106,12 @@ async function produce({ topic, codec, idempotent, records }) {
   const at = []
   try {
     // A send tells one base offset a partition; keys that follow each other by partition tell the rest.
-    const messages = records.map(({ key, value, headers, timestamp }) => ({ key, value, headers: Object.fromEntries(headers), timestamp: String(timestamp) }))
+    const messages = records.map(({ key, value, headers, timestamp }) => ({
+      key,
+      value,
+      headers: Object.fromEntries(headers),
+      timestamp: String(timestamp),
+    }))
     const partitioner = require('kafkajs').Partitioners.DefaultPartitioner()
     const { topics } = await withAdmin((admin) => admin.fetchTopicMetadata({ topics: [topic] }))
     const partitionMetadata = topics[0].partitions
@@ -155,14 +183,23 @@ async function seek({ topic, timestamp, count }) {
     const { run, all } = reader(consumer, count)
     await run
     for (const { partition, offset } of found) consumer.seek({ topic, partition, offset })
-    return { offsets: Object.fromEntries(found.filter((one) => !isBeyond(one)).map((one) => [one.partition, Number(one.offset)])), records: await all }
+    return {
+      offsets: Object.fromEntries(found.filter((one) => !isBeyond(one)).map((one) => [one.partition, Number(one.offset)])),
+      records: await all,
+    }
   } finally {
     await consumer.disconnect()
   }
 }
 
 async function join({ member, topic, group }) {
-  const consumer = kafka.consumer({ groupId: group, sessionTimeout: 10_000, heartbeatInterval: 300, rebalanceTimeout: 10_000, maxWaitTimeInMs: 200 })
+  const consumer = kafka.consumer({
+    groupId: group,
+    sessionTimeout: 10_000,
+    heartbeatInterval: 300,
+    rebalanceTimeout: 10_000,
+    maxWaitTimeInMs: 200,
+  })
   const state = { partitions: [], rebalances: 0 }
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     state.partitions = payload.memberAssignment[topic] ?? []
@@ -180,8 +217,15 @@ async function join({ member, topic, group }) {
 async function deleteAll(admin, { topic, group, before }) {
   // Deleting records wants the topic's metadata loaded; asking for offsets loads it.
   await admin.fetchTopicOffsets(topic)
-  await admin.deleteTopicRecords({ topic, partitions: Object.entries(before).map(([partition, offset]) => ({ partition: Number(partition), offset: String(offset) })) })
-  const earliest = Object.fromEntries((await admin.fetchTopicOffsets(topic)).filter((one) => one.partition in before).map((one) => [one.partition, Number(one.low)]))
+  await admin.deleteTopicRecords({
+    topic,
+    partitions: Object.entries(before).map(([partition, offset]) => ({ partition: Number(partition), offset: String(offset) })),
+  })
+  const earliest = Object.fromEntries(
+    (await admin.fetchTopicOffsets(topic))
+      .filter((one) => one.partition in before)
+      .map((one) => [one.partition, Number(one.low)]),
+  )
   await admin.deleteGroups([group])
   await admin.deleteTopics({ topics: [topic] })
   const { groups } = await admin.listGroups()

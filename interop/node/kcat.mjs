@@ -75,7 +75,15 @@ function recordsIn(stdout) {
 /** A member is a kcat that goes on reading; it tells its assignments on standard error. */
 async function join({ member, topic, group, instanceId }) {
   const fixed = instanceId === undefined ? [] : ['-X', `group.instance.id=${instanceId}`]
-  const options = ['-X', 'session.timeout.ms=6000', '-X', 'heartbeat.interval.ms=300', '-X', 'partition.assignment.strategy=range', ...fixed]
+  const options = [
+    '-X',
+    'session.timeout.ms=6000',
+    '-X',
+    'heartbeat.interval.ms=300',
+    '-X',
+    'partition.assignment.strategy=range',
+    ...fixed,
+  ]
   const child = spawn('kcat', ['-b', bootstrap, '-G', group, ...options, topic], { stdio: ['ignore', 'ignore', 'pipe'] })
   const state = { partitions: [], rebalances: 0 }
   let said = ''

@@ -23,7 +23,18 @@ serve(
     hello: () => ({
       version: JSON.parse(readFileSync(joinPath(home, 'package.json'), 'utf8')).version,
       codecs: ['none', 'gzip', 'snappy', 'lz4', ...(typeof zlib.zstdCompressSync === 'function' ? ['zstd'] : [])],
-      can: ['timestamps', 'headers', 'idempotent', 'static', 'transactions', 'admin', 'configs', 'committed', 'deleteRecords', 'seek'],
+      can: [
+        'timestamps',
+        'headers',
+        'idempotent',
+        'static',
+        'transactions',
+        'admin',
+        'configs',
+        'committed',
+        'deleteRecords',
+        'seek',
+      ],
     }),
     admin: (ask) => withAdmin((admin) => changeTopic(admin, ask)),
     produce,
@@ -78,9 +89,17 @@ async function changeTopic(admin, { topic, partitions, config, alter, total }) {
   const describe = async () => {
     const [{ configs }] = await admin.describeConfigs({ resources: [{ ...resource, configurationKeys: Object.keys(config) }] })
     const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })
-    return { partitions: metadata.topics.get(topic).partitions.length, config: Object.fromEntries(configs.map(({ name, value }) => [name, value])) }
+    return {
+      partitions: metadata.topics.get(topic).partitions.length,
+      config: Object.fromEntries(configs.map(({ name, value }) => [name, value])),
+    }
   }
-  await admin.createTopics({ topics: [topic], partitions, replicas: 1, configs: Object.entries(config).map(([name, value]) => ({ name, value })) })
+  await admin.createTopics({
+    topics: [topic],
+    partitions,
+    replicas: 1,
+    configs: Object.entries(config).map(([name, value]) => ({ name, value })),
+  })
   const described = await describe()
   const configs = Object.entries(alter).map(([name, value]) => ({ name, value, configOperation: SET }))
   await admin.incrementalAlterConfigs({ resources: [{ ...resource, configs }] })
@@ -91,7 +110,13 @@ async function changeTopic(admin, { topic, partitions, config, alter, total }) {
 async function produce({ topic, codec, idempotent, records }) {
   const producer = new Producer({ ...base, serializers: stringSerializers, compression: codec, idempotent, acks: -1 })
   try {
-    const messages = records.map(({ key, value, headers, timestamp }) => ({ topic, key, value, headers: Object.fromEntries(headers), timestamp: BigInt(timestamp) }))
+    const messages = records.map(({ key, value, headers, timestamp }) => ({
+      topic,
+      key,
+      value,
+      headers: Object.fromEntries(headers),
+      timestamp: BigInt(timestamp),
+    }))
     await producer.send({ messages })
     return { at: [] }
   } finally {
@@ -180,11 +205,24 @@ async function join({ member, topic, group, instanceId }) {
 async function joinInProcess(ask) {
   const own = new Program(process.execPath, process.argv.slice(1), { MQ_MEMBER: ask.member })
   await own.ask(ask)
-  members.set(ask.member, { consumer: { close: () => own.kill() }, look: () => own.ask({ do: 'assignment', member: ask.member }) })
+  members.set(ask.member, {
+    consumer: { close: () => own.kill() },
+    look: () => own.ask({ do: 'assignment', member: ask.member }),
+  })
 }
 
 async function deleteAll(admin, { topic, group, before }) {
-  await admin.deleteRecords({ topics: [{ name: topic, partitions: Object.entries(before).map(([partition, offset]) => ({ partition: Number(partition), offset: BigInt(offset) })) }] })
+  await admin.deleteRecords({
+    topics: [
+      {
+        name: topic,
+        partitions: Object.entries(before).map(([partition, offset]) => ({
+          partition: Number(partition),
+          offset: BigInt(offset),
+        })),
+      },
+    ],
+  })
   const partitions = Object.keys(before).map((partition) => ({ partitionIndex: Number(partition), timestamp: -2n }))
   const [listed] = await admin.listOffsets({ topics: [{ name: topic, partitions }] })
   await admin.deleteGroups({ groups: [group] })

@@ -9,8 +9,12 @@ const CLIENTS = join(dirname(fileURLToPath(import.meta.url)), 'npm-clients')
 /** The folder whose `node_modules` has the clients. */
 export function npmClients() {
   const files = ['package.json', 'package-lock.json', '.npmrc']
-  return part('npm', files.map((name) => readFileSync(join(CLIENTS, name), 'utf8')), async (into) => {
-    for (const name of files) cpSync(join(CLIENTS, name), join(into, name))
-    await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: into })
-  })
+  return part(
+    'npm',
+    files.map((name) => readFileSync(join(CLIENTS, name), 'utf8')),
+    async (into) => {
+      for (const name of files) cpSync(join(CLIENTS, name), join(into, name))
+      await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: into })
+    },
+  )
 }

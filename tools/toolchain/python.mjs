@@ -12,7 +12,15 @@ export async function python() {
   const folder = await part('python', [readFileSync(REQUIREMENTS, 'utf8')], async (into) => {
     await needSystem('python-venv')
     await run('python3', ['-m', 'venv', into])
-    await run(join(into, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '-r', REQUIREMENTS])
+    await run(join(into, 'bin', 'pip'), [
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--only-binary',
+      ':all:',
+      '-r',
+      REQUIREMENTS,
+    ])
   })
   return join(folder, 'bin', 'python')
 }
