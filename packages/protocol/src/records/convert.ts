@@ -7,7 +7,6 @@ import { invalid, RecordsError } from './errors.js'
 import { readMessageSet } from './legacy.js'
 import { MessageSetBuilder } from './legacy-builder.js'
 import type { LegacyMagic } from './legacy-layout.js'
-import type { RecordView } from './record.js'
 
 export type UpConvertOptions = Pick<
   BatchOptions,
@@ -59,7 +58,7 @@ export function downConvert(batches: Buffer, toMagic: LegacyMagic, startOffset: 
     }
     const builder = new MessageSetBuilder(oldOptions(batch.timestampType, batch.exactMaxTimestamp, toMagic, codec))
     let lastOffset = -Infinity
-    for (const record of batch.records(limits) as Iterable<RecordView>) {
+    for (const record of batch.records(limits)) {
       if (record.offset <= lastOffset) throw invalid(`offset ${record.offset} after ${lastOffset}`, batch.at)
       lastOffset = record.offset
       if (codec === 'none' && record.offset < startOffset) continue

@@ -10,7 +10,6 @@ import { RecordsError } from './errors.js'
 import { RECORD_BATCH } from './layout.js'
 import { MESSAGE } from './legacy-layout.js'
 import { propertyOptions } from './property-options.test.support.js'
-import type { RecordView } from './record.js'
 
 const LIMITS = { maxOutputBytes: 1 << 20 }
 
@@ -39,7 +38,7 @@ function readAll(bytes: Buffer): void {
 
 function readRecords(batch: AnyBatch, available: number): void {
   let count = 0
-  for (const record of batch.records(LIMITS) as Iterable<RecordView>) {
+  for (const record of batch.records(LIMITS)) {
     count++
     assert.ok((record.key?.length ?? 0) + (record.value?.length ?? 0) <= record.sizeInBytes)
     for (const header of record.headers) assert.ok(header.key.length <= record.sizeInBytes)

@@ -1,6 +1,7 @@
 /** Reads message sets: messages of magic 0 and 1, and the messages inside compressed ones. */
 import { codecName, decompress } from '../compression/index.js'
 import { crc32 } from '../crc.js'
+import { InvariantError } from '../wire/failures.js'
 import type { ReadLimits } from './batch.js'
 import { corrupt, invalid } from './errors.js'
 import { batchAt } from './iterate.js'
@@ -69,39 +70,35 @@ export class LegacyBatch {
 
   /** Offset of the first record: a wrapper has to be opened for it. */
   baseOffset(limits: ReadLimits = {}): number {
-    return this.codec === 0 ? this.lastOffset : this.records(limits)[0]!.offset
+    if (this.codec === 0) return this.lastOffset
+    for (const { offset } of this.records(limits)) return offset
+    throw new InvariantError('a wrapper without messages was not refused')
   }
 
   /**
-   * The record, or all those in the wrapper. The CRC of each record is checked, that of a wrapper is not (see crcIsValid).
-   * @throws RecordsError CORRUPT_MESSAGE, INVALID_RECORD, UNSUPPORTED_COMPRESSION_TYPE
+   * The record, or all those in the wrapper, one by one. The CRC of each record is checked, that of a wrapper is not (see crcIsValid).
+   * Iterating throws RecordsError CORRUPT_MESSAGE, INVALID_RECORD, UNSUPPORTED_COMPRESSION_TYPE.
    */
-  records(limits: ReadLimits = {}): readonly RecordView[] {
-    return this.codec === 0 ? [this.record(this.lastOffset, null)] : this.inner(limits)
+  *records(limits: ReadLimits = {}): Generator<RecordView, void, undefined> {
+    if (this.codec === 0) yield this.record(this.lastOffset, null)
+    else yield* this.inner(limits)
   }
 
-  private inner(limits: ReadLimits): RecordView[] {
-    const { magic } = this
-    const at = this.at
+  private *inner(limits: ReadLimits): Generator<RecordView, void, undefined> {
+    const { at, magic } = this
     if (codecName(this.codec) === 'zstd') throw invalid('zstd in a message set', at)
     const value = this.parts().value
     if (value === null) throw invalid('compressed message without a value', at)
     const lz4Framing = magic === 0 ? 'kafka-0.8' : 'standard'
     const messages = decompress(this.codec, value, { ...limits, lz4Framing })
 
-    const found: LegacyBatch[] = []
-    for (let innerAt = 0; ; ) {
-      const extent = batchAt(messages, innerAt)
-      if (extent === null || extent.sizeInBytes > messages.length - innerAt) break
-      if (extent.magic > 1) throw invalid(`message of magic ${extent.magic} in a message set`, innerAt)
-      const message = new LegacyBatch(messages, innerAt)
-      if (message.codec !== 0) throw invalid('compressed message in a compressed message', innerAt)
-      found.push(message)
-      innerAt += extent.sizeInBytes
+    // The offsets inside count from the last one, which has to be found first. Messages are not kept: there may be millions.
+    let last: LegacyBatch | undefined
+    for (const message of innerMessages(messages)) {
+      if (message.codec !== 0) throw invalid('compressed message in a compressed message', message.at)
+      last = message
     }
-    const last = found.at(-1)
     if (last === undefined) throw invalid('compressed message without messages', at)
-
     let base = 0
     // Some librdkafka versions left the offset of a wrapper at 0 and the offsets inside relative: then the base is 0.
     if (magic === 1 && this.lastOffset !== 0) {
@@ -109,7 +106,9 @@ export class LegacyBatch {
       if (base < 0) throw invalid(`wrapper with offset ${this.lastOffset} around offset ${last.lastOffset}`, at)
     }
     const appendTime = this.timestampType === 'LogAppendTime' ? this.exactMaxTimestamp : null
-    return found.map((message) => message.record(message.lastOffset + base, message.magic === 1 ? appendTime : null))
+    for (const message of innerMessages(messages)) {
+      yield message.record(message.lastOffset + base, message.magic === 1 ? appendTime : null)
+    }
   }
 
   /** @param appendTime time of the wrapper, if it counts instead of the record's own */
@@ -146,6 +145,18 @@ export class LegacyBatch {
     if (valueLength > end - valueAt) throw invalid(`value length ${valueLength}`, valueAt - 4)
     const value = valueLength < 0 ? null : bytes.subarray(valueAt, valueAt + valueLength)
     return { keyAt, keyLength: Math.max(keyLength, -1), valueAt, valueLength: Math.max(valueLength, -1), value }
+  }
+}
+
+/** What lies in a wrapper; ends before a message that is cut off, as Kafka does. */
+function* innerMessages(bytes: Buffer): Generator<LegacyBatch, void, undefined> {
+  let at = 0
+  for (;;) {
+    const extent = batchAt(bytes, at)
+    if (extent === null || extent.sizeInBytes > bytes.length - at) return
+    if (extent.magic > 1) throw invalid(`message of magic ${extent.magic} in a message set`, at)
+    yield new LegacyBatch(bytes, at)
+    at += extent.sizeInBytes
   }
 }
 

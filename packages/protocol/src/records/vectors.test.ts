@@ -255,7 +255,7 @@ function judge(bytes: Buffer, { result }: Damaged): void {
     let count = 0
     let failed: RecordsError | undefined
     try {
-      for (const record of batch.records() as Iterable<RecordView>) {
+      for (const record of batch.records()) {
         assert.ok(record.headers)
         count++
       }
