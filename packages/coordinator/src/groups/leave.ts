@@ -23,7 +23,8 @@ export function decideLeave(
   const reply = { errorCode: errorCode('NONE'), members: results }
   if (!draft) return { replies: [[request, reply]] }
   draft.answer(request, reply)
-  return draft.decision()
+  // Whoever leaves does not wait for replicas: should the record be lost, its session ends all the same.
+  return { ...draft.decision(), answerWhen: 'written' }
 }
 
 function leave(draft: Draft, leaving: LeavingMember): ErrorName {

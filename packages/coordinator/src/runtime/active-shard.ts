@@ -168,12 +168,19 @@ export class ActiveShard<T extends ShardTypes> {
     }
     const upTo = Math.max(appended?.lastOffset ?? -1, decision.shows ?? -1)
     if (upTo < this.#port.highWatermark) this.#conclude(decision)
-    else this.#concludeOnceCommitted(decision, upTo)
+    else {
+      if (decision.answerWhen === 'written') this.#answerAll(decision)
+      this.#concludeOnceCommitted(decision, upTo)
+    }
     if (decision.next !== undefined) return this.#execute(decision.next, origin)
   }
 
-  #conclude(decision: Decision<T>): void {
+  #answerAll(decision: Decision<T>): void {
     for (const [request, reply] of decision.replies ?? []) this.#answer(request, reply)
+  }
+
+  #conclude(decision: Decision<T>): void {
+    this.#answerAll(decision)
     for (const effect of decision.effects ?? []) this.#options.carryOut(effect)
   }
 

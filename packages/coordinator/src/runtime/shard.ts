@@ -41,6 +41,8 @@ export interface Decision<T extends ShardTypes> {
   readonly replies?: readonly (readonly [RequestId, T['Reply']])[]
   readonly timers?: readonly TimerChange<T['Command']>[]
   readonly effects?: readonly T['Effect'][]
+  /** When to answer; `written`: the answer promises nothing that a lost leader could break. Default: committed. */
+  readonly answerWhen?: 'written' | 'committed'
   /** The replies show what the record at this offset says: they wait until it is committed, as they wait for their own records. */
   readonly shows?: number
   /** Given to the shard when the records are refused and nothing was written. */
