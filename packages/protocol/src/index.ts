@@ -10,6 +10,7 @@ export * from './messages/index.js'
 export * from './records/index.js'
 // --- schema: the language of messages, and codecs
 export { type Codec, codecOf, decodeBody, decodeVersioned, encodeBody, encodeVersioned } from './schema/codec.js'
+export { describeSchema, toJson } from './schema/describe.js'
 export type { ArrayField, Field as SchemaField, Fields, PrimitiveField, StructField } from './schema/fields.js'
 export type { Body, Input, Message, UnknownTaggedField } from './schema/message.js'
 export type { Versions } from './schema/versions.js'
