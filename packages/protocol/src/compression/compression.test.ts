@@ -108,6 +108,15 @@ describe('codecs', function () {
     }
   }
 
+  it('know a limit of nothing', () => {
+    for (const codec of codecs) {
+      for (const way of ways) {
+        assert.equal(outcome(way, codec, compress(codec, Buffer.from('a')), 0), 'INVALID_RECORD')
+        assert.deepEqual(outcome(way, codec, compress(codec, Buffer.alloc(0)), 0), Buffer.alloc(0))
+      }
+    }
+  })
+
   it('refuse the ids that have no codec', () => {
     for (const id of [5, 6, 7]) {
       assert.throws(() => decompress(id, Buffer.alloc(10)), { name: 'CompressionError', error: 'UNSUPPORTED_COMPRESSION_TYPE' })

@@ -7,10 +7,14 @@ export function gzip(bytes: Buffer, level: number): Buffer {
 }
 
 export function gunzip(bytes: Buffer, maxOutputBytes: number): Buffer {
+  let out: Buffer
   try {
-    return gunzipSync(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) })
+    // Node takes no limit of 0.
+    out = gunzipSync(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw overLimit('gzip', maxOutputBytes)
     throw damaged('gzip', (error as Error).message)
   }
+  if (out.length > maxOutputBytes) throw overLimit('gzip', maxOutputBytes)
+  return out
 }

@@ -23,12 +23,16 @@ function ofNode({ zstdCompressSync, zstdDecompressSync, constants }: ZlibWithZst
   return {
     compress: (bytes, value) => zstdCompressSync(bytes, { params: { [level]: value } }),
     decompress(bytes, _bound, maxOutputBytes) {
+      let out: Buffer
       try {
-        return zstdDecompressSync(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) })
+        // Node takes no limit of 0.
+        out = zstdDecompressSync(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw overLimit('zstd', maxOutputBytes)
         throw damaged('zstd', (error as Error).message)
       }
+      if (out.length > maxOutputBytes) throw overLimit('zstd', maxOutputBytes)
+      return out
     },
   }
 }
