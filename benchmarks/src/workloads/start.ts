@@ -1,0 +1,37 @@
+/** From the process's start to the first acknowledged record, on an empty directory. */
+
+import type { Peer } from '../peers'
+import { cpuMsOf, residentBytesOf } from '../process-usage'
+import { RawClient } from '../raw-client'
+import { batchOf } from './topic'
+
+export async function startOnce(peer: Peer): Promise<{ firstProduceMs: number; idleMb: number; idleCpuPercent: number }> {
+  const began = performance.now()
+  const broker = await peer.start()
+  try {
+    const client = await RawClient.to(broker.port)
+    const records = batchOf(1, 100)
+    for (;;) {
+      // The first Metadata creates the topic; its leader may take a moment.
+      await client.call('Metadata', 9, { topics: [{ name: 'first' }], allowAutoTopicCreation: true })
+      const { responses } = await client.call('Produce', 9, {
+        acks: -1,
+        timeoutMs: 30_000,
+        topicData: [{ name: 'first', partitionData: [{ index: 0, records }] }],
+      })
+      if (responses[0]!.partitionResponses[0]!.errorCode === 0) break
+    }
+    const firstProduceMs = performance.now() - began
+    client.close()
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const cpu = cpuMsOf(broker.pid)
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    return {
+      firstProduceMs,
+      idleMb: residentBytesOf(broker.pid) / 1e6,
+      idleCpuPercent: ((cpuMsOf(broker.pid) - cpu) / 5_000) * 100,
+    }
+  } finally {
+    await broker.stop()
+  }
+}
