@@ -123,15 +123,15 @@ function wholeOrNothing(read: Read): Read {
   return wanted <= read.sizeInBytes ? read : { ...read, slices: [], sizeInBytes: 0 }
 }
 
-/** What there is now, or after a wait when it is less than was asked for. `forget` is called with how to end the wait. */
+/** What there is now, or after a wait when it is less than was asked for; `gone` if nobody waits for the answer any more. */
 export function readOrWait(
   broker: BrokerServices,
   wanted: readonly WantedPartition[],
   limits: FetchLimits,
   onGone: (gone: () => void) => () => void,
-): MaybeLater<PartitionRead[]> {
+): MaybeLater<PartitionRead[] | 'gone'> {
   const first = readOnce(broker, wanted, limits)
-  const decide = (results: PartitionRead[]): MaybeLater<PartitionRead[]> =>
+  const decide = (results: PartitionRead[]): MaybeLater<PartitionRead[] | 'gone'> =>
     limits.maxWaitMs <= 0 || isEnough(results, limits.minBytes) ? results : waitForMore(broker, wanted, limits, results, onGone)
   return first instanceof Promise ? first.then(decide) : decide(first)
 }
@@ -151,7 +151,7 @@ function waitForMore(
   limits: FetchLimits,
   results: readonly PartitionRead[],
   onGone: (gone: () => void) => () => void,
-): Promise<PartitionRead[]> {
+): Promise<PartitionRead[] | 'gone'> {
   return new Promise((resolve, reject) => {
     let stay = () => {}
     const answer = () => {
@@ -165,7 +165,11 @@ function waitForMore(
     }
     const waiting = new WaitingFetch(wanted, limits, results, answer)
     const forget = broker.partitions.delayedFetches.add(waiting, waiting.keys, limits.maxWaitMs)
-    if (!waiting.isOver) stay = onGone(forget)
+    if (waiting.isOver) return
+    stay = onGone(() => {
+      forget()
+      resolve('gone')
+    })
   })
 }
 

@@ -8,7 +8,7 @@ import type { BrokerServices, RequestContext } from '../services.js'
 import { convertedFor } from './fetch-convert.js'
 import { type FetchLimits, type PartitionRead, readOrWait } from './fetch-read.js'
 import type { FetchContext, ForgottenPartition, PartitionNews, WantedPartition } from './fetch-sessions.js'
-import { handler } from './handler.js'
+import { handler, NO_RESPONSE } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
 import { LeaderHints } from './leader-hint.js'
 
@@ -38,8 +38,9 @@ export const fetch = handler('Fetch', { versions: '0-17' }, (request, context) =
     else unknown.push(wanted)
   }
   const limits = limitsOf(request, context)
-  const conclude = (reads: readonly PartitionRead[]) => respond(session, known, reads, unknown, limits, context)
-  const reads = readOrWait(broker, known, limits, context.onGone)
+  const conclude = (reads: readonly PartitionRead[] | 'gone') =>
+    reads === 'gone' ? NO_RESPONSE : respond(session, known, reads, unknown, limits, context)
+  const reads = readOrWait(broker, known, limits, (gone) => context.onGone(gone))
   return reads instanceof Promise ? reads.then(conclude) : conclude(reads)
 })
 
