@@ -2,12 +2,12 @@
  * One partition on this broker: leader or offline. It asks the rules (`leader.ts`, `acks.ts`), carries their effects out on
  * the log, and tells who waits when something moved.
  */
-import type { Appended, AppendOrigin, Log, LogPartition, ReadLimit, TopicConfig } from '@mq/log'
+import type { Appended, AppendOrigin, LogPartition, ReadLimit, TopicConfig } from '@mq/log'
 import { type Acks, acknowledge, admit } from './acks.js'
 import type { ReplicaTopicConfig } from './config.js'
 import { begin, type LeaderEffect, type LeaderState, type LeaderTerms, step } from './leader.js'
 import { Mailbox } from './mailbox.js'
-import { type PartitionError, type ReadResult, type Refusal, refusal } from './ports.js'
+import { type PartitionError, type PartitionLog, type ReadResult, type Refusal, refusal } from './ports.js'
 import type { Purgatory } from './purgatory.js'
 
 /** A topic's configs as far as its partitions obey them. */
@@ -33,7 +33,7 @@ export interface ReadOptions {
 }
 
 type Role =
-  | { readonly kind: 'leader'; readonly state: LeaderState; readonly log: Log }
+  | { readonly kind: 'leader'; readonly state: LeaderState; readonly log: PartitionLog }
   | { readonly kind: 'offline'; readonly error: PartitionError; readonly message: string }
 
 /** A committed-offset waiter: a coordinator that answers once its records are committed. */
@@ -88,7 +88,7 @@ export class Partition {
     return this.#role.kind === 'leader' ? this.#role.state.isr : []
   }
   /** Undefined while offline. */
-  get log(): Log | undefined {
+  get log(): PartitionLog | undefined {
     return this.#role.kind === 'leader' ? this.#role.log : undefined
   }
   /** Grows with every append: what a waiting fetch counts its bytes by. */
@@ -101,7 +101,7 @@ export class Partition {
   }
 
   /** Begins an epoch as leader; resolves when the epoch is noted on disk and appends may come. */
-  async becomeLeader(log: Log, terms: LeaderTerms): Promise<void> {
+  async becomeLeader(log: PartitionLog, terms: LeaderTerms): Promise<void> {
     await this.#exclusively(async () => {
       const { state, effects } = begin(this.brokerId, terms, log)
       this.#topicId = log.topicId
@@ -194,7 +194,9 @@ export class Partition {
   }
 
   /** The log, if the reader's epoch is ours (KIP-320): an older one is fenced, a newer one means that we are behind. */
-  logFor(currentLeaderEpoch: number): { readonly kind: 'log'; readonly log: Log; readonly leader: LeaderState } | Refusal {
+  logFor(
+    currentLeaderEpoch: number,
+  ): { readonly kind: 'log'; readonly log: PartitionLog; readonly leader: LeaderState } | Refusal {
     const role = this.#role
     if (role.kind === 'offline') return refusal(role.error, role.message)
     const epoch = role.state.leaderEpoch
@@ -240,7 +242,7 @@ export class Partition {
     await result
   }
 
-  async #carryOutOnLog(log: Log, effects: readonly LeaderEffect[]): Promise<void> {
+  async #carryOutOnLog(log: PartitionLog, effects: readonly LeaderEffect[]): Promise<void> {
     for (const effect of effects) {
       if (effect.kind === 'noteEpoch') await log.assignEpoch(effect.leaderEpoch, effect.startOffset)
       else log.updateHighWatermark(effect.to)

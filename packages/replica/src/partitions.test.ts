@@ -1,6 +1,6 @@
 /** The partitions of a broker: who is told of leadership, who is woken when, what goes with a topic. */
 import assert from 'node:assert/strict'
-import type { Log, LogDirectories, LogPartition } from '@mq/log'
+import type { LogDirectories, LogPartition } from '@mq/log'
 import type { Partition } from './partition.js'
 import { Partitions } from './partitions.js'
 import { FakeTimers, FakeTurn, partitionConfig, ScriptedLog } from './testing.js'
@@ -10,10 +10,10 @@ class ScriptedDirectories {
   readonly logs = new Map<string, ScriptedLog>()
   readonly told: string[] = []
   readonly #key = ({ topic, partition }: LogPartition) => `${topic}-${partition}`
-  get(partition: LogPartition): Log | undefined {
+  get(partition: LogPartition): ScriptedLog | undefined {
     return this.logs.get(this.#key(partition))
   }
-  async create(partition: LogPartition, topicId: string | null): Promise<Log> {
+  async create(partition: LogPartition, topicId: string | null): Promise<ScriptedLog> {
     const log = new ScriptedLog(partition)
     log.topicId = topicId
     this.logs.set(this.#key(partition), log)

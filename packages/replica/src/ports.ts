@@ -2,9 +2,28 @@
  * What a partition needs of the outside: its log, timers, and a way to run something after the present turn. `@mq/log` names
  * them already; here stands what a partition answers.
  */
-import type { LogError, Read, RecordError } from '@mq/log'
+import type { Log, LogError, Read, RecordError } from '@mq/log'
 
-export type { Appended, AppendOrigin, Log, LogPartition, Read, ReadLimit, Timers, Turn } from '@mq/log'
+/** What a partition, and those who read through it, ask of its log. */
+export type PartitionLog = Pick<
+  Log,
+  | 'append'
+  | 'assignEpoch'
+  | 'deleteRecordsBefore'
+  | 'endOffsetForEpoch'
+  | 'highWatermark'
+  | 'lastStableOffset'
+  | 'latestLeaderEpoch'
+  | 'logEndOffset'
+  | 'logStartOffset'
+  | 'offsetForTimestamp'
+  | 'producers'
+  | 'read'
+  | 'sizeInBytes'
+  | 'topicId'
+  | 'topicPartition'
+  | 'updateHighWatermark'
+>
 
 /** The errors that a partition answers with; each is a name of Kafka's error table. */
 export type PartitionError =

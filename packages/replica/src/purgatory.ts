@@ -2,7 +2,7 @@
  * Requests that wait: a produce for the in-sync replicas, a fetch for enough bytes. Each waits for its keys to be touched or
  * for its deadline, whichever comes first, and is answered exactly once.
  */
-import type { Timers } from './ports.js'
+import type { Timers } from '@mq/log'
 
 /** Why a request that could not complete is answered all the same. */
 export type GivenUp = 'expired' | 'full' | 'closed'

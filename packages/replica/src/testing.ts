@@ -1,6 +1,7 @@
 /** For tests: timers that fire when the test says how much time has passed, and turns that end when it says so. */
-import { DEFAULT_TOPIC_CONFIG, type Log, type LogPartition, type Read, type Timers, type Turn } from '@mq/log'
+import { DEFAULT_TOPIC_CONFIG, type LogPartition, type Read, type Timers, type Turn } from '@mq/log'
 import type { PartitionConfig } from './partition.js'
+import type { PartitionLog } from './ports.js'
 
 interface Due {
   readonly at: number
@@ -63,17 +64,16 @@ export class FakeTurn implements Turn {
   }
 }
 
-type AppendResult = Awaited<ReturnType<Log['append']>>
+type AppendResult = Awaited<ReturnType<PartitionLog['append']>>
 
 /** A log without bytes: it counts what it is given, and writes when the test lets it. */
-export class ScriptedLog implements Log {
+export class ScriptedLog implements PartitionLog {
   readonly topicPartition: LogPartition
   topicId: string | null = null
   logStartOffset = 0
   logEndOffset = 0
   highWatermark = 0
   sizeInBytes = 0
-  isOffline = false
   readonly epochs: [epoch: number, startOffset: number][] = []
   /** Not null: appends and notes of epochs wait for the test. */
   held: (() => void)[] | null = null
@@ -149,14 +149,9 @@ export class ScriptedLog implements Log {
     this.logStartOffset = Math.max(this.logStartOffset, offset)
     return { kind: 'deleted', logStartOffset: this.logStartOffset }
   }
-  async truncateTo(): Promise<void> {}
-  async truncateFullyAndStartAt(): Promise<void> {}
-  async roll(): Promise<void> {}
-  async flush(): Promise<void> {}
   producers(): [] {
     return []
   }
-  async close(): Promise<void> {}
 
   /** Lets what waits happen, in order. */
   release(): void {
