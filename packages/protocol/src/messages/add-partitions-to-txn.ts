@@ -8,6 +8,7 @@ const addPartitionsToTxnTopic = {
   partitions: array('0+', 'int32'),
 } as const
 
+// Up to v3 one transaction of a client, from v4 on several, asked by brokers that verify (KIP-890).
 export const AddPartitionsToTxnRequest = message(
   'AddPartitionsToTxnRequest',
   { key: 24, versions: '0-5', flexible: '3+' },
@@ -16,7 +17,7 @@ export const AddPartitionsToTxnRequest = message(
       transactionalId: string('4+', { mapKey: true }),
       producerId: int64('4+'),
       producerEpoch: int16('4+'),
-      verifyOnly: bool('4+'),
+      verifyOnly: bool('4+'), // is the partition in the transaction? adds nothing
       topics: array('4+', addPartitionsToTxnTopic),
     }),
     v3AndBelowTransactionalId: string('0-3'),

@@ -19,8 +19,8 @@ export const AllocateProducerIdsResponse = message(
   {
     throttleTimeMs: int32('0+'),
     errorCode: int16('0+'),
-    producerIdStart: int64('0+'),
-    producerIdLen: int32('0+'),
+    producerIdStart: int64('0+'), // first of the block
+    producerIdLen: int32('0+'), // how many
   },
 )
 export type AllocateProducerIdsResponse = Body<typeof AllocateProducerIdsResponse>

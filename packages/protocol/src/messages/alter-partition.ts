@@ -3,6 +3,7 @@
 import { array, int8, int16, int32, int64, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v2 has topic ids, v3 broker epochs of the proposed members (KIP-903).
 export const AlterPartitionRequest = message(
   'AlterPartitionRequest',
   { key: 56, versions: '0-3', flexible: '0+' },
@@ -15,13 +16,14 @@ export const AlterPartitionRequest = message(
       partitions: array('0+', {
         partitionIndex: int32('0+'),
         leaderEpoch: int32('0+'),
-        newIsr: array('0-2', 'int32'),
+        newIsr: array('0-2', 'int32'), // broker ids
+        // KIP-903
         newIsrWithEpochs: array('3+', {
           brokerId: int32('3+'),
           brokerEpoch: int64('3+', { default: -1 }),
         }),
-        leaderRecoveryState: int8('1+'),
-        partitionEpoch: int32('0+'),
+        leaderRecoveryState: int8('1+'), // KIP-704
+        partitionEpoch: int32('0+'), // that the leader knows: an old one is refused
       }),
     }),
   },

@@ -3,11 +3,12 @@
 import { array, bool, int16, int32, int64, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// An unknown version is answered in version 0 with UNSUPPORTED_VERSION and the range of this API (KIP-511).
 export const ApiVersionsRequest = message(
   'ApiVersionsRequest',
   { key: 18, versions: '0-5', flexible: '3+' },
   {
-    clientSoftwareName: string('3+', { ignorable: true }),
+    clientSoftwareName: string('3+', { ignorable: true }), // letters, digits, dots and hyphens, else INVALID_REQUEST (KIP-511)
     clientSoftwareVersion: string('3+', { ignorable: true }),
     clusterId: nullableString('5+', { default: null, ignorable: true }),
     nodeId: int32('5+', { default: -1, ignorable: true }),
@@ -26,6 +27,7 @@ export const ApiVersionsResponse = message(
       maxVersion: int16('0+'),
     }),
     throttleTimeMs: int32('1+', { ignorable: true }),
+    // KIP-584
     supportedFeatures: array(
       '3+',
       {
@@ -45,7 +47,7 @@ export const ApiVersionsResponse = message(
       },
       { ignorable: true, tag: 2 },
     ),
-    zkMigrationReady: bool('3+', { ignorable: true, tag: 3 }),
+    zkMigrationReady: bool('3+', { ignorable: true, tag: 3 }), // KIP-866
   },
 )
 export type ApiVersionsResponse = Body<typeof ApiVersionsResponse>

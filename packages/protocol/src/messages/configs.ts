@@ -8,12 +8,12 @@ export const DescribeConfigsRequest = message(
   { key: 32, versions: '0-4', flexible: '4+' },
   {
     resources: array('0+', {
-      resourceType: int8('0+'),
+      resourceType: int8('0+'), // 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group
       resourceName: string('0+'),
-      configurationKeys: nullableArray('0+', 'string'),
+      configurationKeys: nullableArray('0+', 'string'), // null: all
     }),
-    includeSynonyms: bool('1+'),
-    includeDocumentation: bool('3+'),
+    includeSynonyms: bool('1+'), // KIP-226
+    includeDocumentation: bool('3+'), // KIP-569
   },
 )
 export type DescribeConfigsRequest = Body<typeof DescribeConfigsRequest>
@@ -32,8 +32,8 @@ export const DescribeConfigsResponse = message(
         name: string('0+'),
         value: nullableString('0+'),
         readOnly: bool('0+'),
-        isDefault: bool('0'),
-        configSource: int8('1+', { default: -1, ignorable: true }),
+        isDefault: bool('0'), // v0 has no source
+        configSource: int8('1+', { default: -1, ignorable: true }), // 1 topic, 2 broker, 3 all brokers, 4 static file, 5 default
         isSensitive: bool('0+'),
         synonyms: array(
           '1+',
@@ -44,7 +44,7 @@ export const DescribeConfigsResponse = message(
           },
           { ignorable: true },
         ),
-        configType: int8('3+', { ignorable: true }),
+        configType: int8('3+', { ignorable: true }), // KIP-569
         documentation: nullableString('3+', { ignorable: true }),
       }),
     }),
@@ -59,6 +59,7 @@ export const AlterConfigsRequest = message(
     resources: array('0+', {
       resourceType: int8('0+', { mapKey: true }),
       resourceName: string('0+', { mapKey: true }),
+      // all of them: what is not here goes back to its default
       configs: array('0+', {
         name: string('0+', { mapKey: true }),
         value: nullableString('0+'),
@@ -93,7 +94,7 @@ export const IncrementalAlterConfigsRequest = message(
       resourceName: string('0+', { mapKey: true }),
       configs: array('0+', {
         name: string('0+', { mapKey: true }),
-        configOperation: int8('0+', { mapKey: true }),
+        configOperation: int8('0+', { mapKey: true }), // 0 set, 1 delete, 2 append, 3 subtract
         value: nullableString('0+'),
       }),
     }),
@@ -140,6 +141,7 @@ export const ListConfigResourcesResponse = message(
 )
 export type ListConfigResourcesResponse = Body<typeof ListConfigResourcesResponse>
 
+// The name of ListConfigResources v0 in 3.9; the bytes are the same.
 export const ListClientMetricsResourcesRequest = message(
   'ListClientMetricsResourcesRequest',
   { key: 74, versions: '0', flexible: '0+' },

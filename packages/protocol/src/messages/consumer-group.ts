@@ -21,13 +21,14 @@ export const ConsumerGroupHeartbeatRequest = message(
   {
     groupId: string('0+'),
     memberId: string('0+'),
-    memberEpoch: int32('0+'),
+    memberEpoch: int32('0+'), // 0 joins, -1 leaves, -2 leaves for a while (static members)
     instanceId: nullableString('0+', { default: null }),
     rackId: nullableString('0+', { default: null }),
-    rebalanceTimeoutMs: int32('0+', { default: -1 }),
+    rebalanceTimeoutMs: int32('0+', { default: -1 }), // -1: as before; likewise null below
     subscribedTopicNames: nullableArray('0+', 'string', { default: null }),
-    subscribedTopicRegex: nullableString('1+', { default: null }),
+    subscribedTopicRegex: nullableString('1+', { default: null }), // matched by the broker
     serverAssignor: nullableString('0+', { default: null }),
+    // what the member owns
     topicPartitions: nullableArray(
       '0+',
       {
@@ -55,6 +56,7 @@ export const ConsumerGroupHeartbeatResponse = message(
     memberId: nullableString('0+', { default: null }),
     memberEpoch: int32('0+'),
     heartbeatIntervalMs: int32('0+'),
+    // null: as before
     assignment: nullableStruct(
       '0+',
       {

@@ -3,12 +3,14 @@
 import { array, int32, nullableBytes, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v1 names owned partitions for cooperative rebalances (KIP-429), v2 the generation they are of, v3 the rack (KIP-881).
 export const ConsumerProtocolSubscription = message(
   'ConsumerProtocolSubscription',
   { versions: '0-3' },
   {
     topics: array('0+', 'string'),
     userData: nullableBytes('0+', { default: null }),
+    // KIP-429
     ownedPartitions: array(
       '1+',
       {
@@ -17,8 +19,8 @@ export const ConsumerProtocolSubscription = message(
       },
       { ignorable: true },
     ),
-    generationId: int32('2+', { default: -1, ignorable: true }),
-    rackId: nullableString('3+', { default: null, ignorable: true }),
+    generationId: int32('2+', { default: -1, ignorable: true }), // KIP-792
+    rackId: nullableString('3+', { default: null, ignorable: true }), // KIP-881
   },
 )
 export type ConsumerProtocolSubscription = Body<typeof ConsumerProtocolSubscription>

@@ -8,7 +8,7 @@ export const ControlledShutdownRequest = message(
   { key: 7, versions: '0-3', flexible: '3+' },
   {
     brokerId: int32('0+'),
-    brokerEpoch: int64('2+', { default: -1, ignorable: true }),
+    brokerEpoch: int64('2+', { default: -1, ignorable: true }), // KIP-380
   },
 )
 export type ControlledShutdownRequest = Body<typeof ControlledShutdownRequest>

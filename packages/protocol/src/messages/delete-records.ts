@@ -11,7 +11,7 @@ export const DeleteRecordsRequest = message(
       name: string('0+'),
       partitions: array('0+', {
         partitionIndex: int32('0+'),
-        offset: offset('0+'),
+        offset: offset('0+'), // -1: the high watermark
       }),
     }),
     timeoutMs: int32('0+'),

@@ -8,8 +8,8 @@ export const DescribeClusterRequest = message(
   { key: 60, versions: '0-2', flexible: '0+' },
   {
     includeClusterAuthorizedOperations: bool('0+'),
-    endpointType: int8('1+', { default: 1 }),
-    includeFencedBrokers: bool('2+'),
+    endpointType: int8('1+', { default: 1 }), // 1 brokers, 2 controllers (KIP-919)
+    includeFencedBrokers: bool('2+'), // KIP-1073
   },
 )
 export type DescribeClusterRequest = Body<typeof DescribeClusterRequest>

@@ -8,7 +8,7 @@ export const DescribeGroupsRequest = message(
   { key: 15, versions: '0-6', flexible: '5+' },
   {
     groups: array('0+', 'string'),
-    includeAuthorizedOperations: bool('3+'),
+    includeAuthorizedOperations: bool('3+'), // KIP-430
   },
 )
 export type DescribeGroupsRequest = Body<typeof DescribeGroupsRequest>
@@ -20,14 +20,14 @@ export const DescribeGroupsResponse = message(
     throttleTimeMs: int32('1+', { ignorable: true }),
     groups: array('0+', {
       errorCode: int16('0+'),
-      errorMessage: nullableString('6+', { default: null }),
+      errorMessage: nullableString('6+', { default: null }), // KIP-1043
       groupId: string('0+'),
       groupState: string('0+'),
       protocolType: string('0+'),
       protocolData: string('0+'),
       members: array('0+', {
         memberId: string('0+'),
-        groupInstanceId: nullableString('4+', { default: null, ignorable: true }),
+        groupInstanceId: nullableString('4+', { default: null, ignorable: true }), // KIP-345
         clientId: string('0+'),
         clientHost: string('0+'),
         memberMetadata: bytes('0+'),

@@ -40,8 +40,8 @@ export const ListTransactionsRequest = message(
   {
     stateFilters: array('0+', 'string'),
     producerIdFilters: array('0+', 'int64'),
-    durationFilter: int64('1+', { default: -1 }),
-    transactionalIdPattern: nullableString('2+', { default: null }),
+    durationFilter: int64('1+', { default: -1 }), // only those open for longer, in ms; -1: all (KIP-994)
+    transactionalIdPattern: nullableString('2+', { default: null }), // KIP-1152
   },
 )
 export type ListTransactionsRequest = Body<typeof ListTransactionsRequest>

@@ -7,7 +7,7 @@ export const ElectLeadersRequest = message(
   'ElectLeadersRequest',
   { key: 43, versions: '0-2', flexible: '2+' },
   {
-    electionType: int8('1+'),
+    electionType: int8('1+'), // 0 preferred, 1 unclean (KIP-460)
     topicPartitions: nullableArray('0+', {
       topic: string('0+', { mapKey: true }),
       partitions: array('0+', 'int32'),

@@ -10,7 +10,7 @@ export const EndTxnRequest = message(
     transactionalId: string('0+'),
     producerId: int64('0+'),
     producerEpoch: int16('0+'),
-    committed: bool('0+'),
+    committed: bool('0+'), // false: abort
   },
 )
 export type EndTxnRequest = Body<typeof EndTxnRequest>
@@ -21,7 +21,7 @@ export const EndTxnResponse = message(
   {
     throttleTimeMs: int32('0+'),
     errorCode: int16('0+'),
-    producerId: int64('5+', { default: -1, ignorable: true }),
+    producerId: int64('5+', { default: -1, ignorable: true }), // every transaction has an epoch of its own (KIP-890)
     producerEpoch: int16('5+', { default: -1, ignorable: true }),
   },
 )

@@ -3,6 +3,7 @@
 import { bytes, int16, nullableBytes } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// The response of the inner request comes back whole in the response.
 export const EnvelopeRequest = message(
   'EnvelopeRequest',
   { key: 58, versions: '0', flexible: '0+' },

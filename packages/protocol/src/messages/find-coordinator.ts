@@ -3,12 +3,13 @@
 import { array, int8, int16, int32, nullableString, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v4 asks for several keys at once (KIP-699).
 export const FindCoordinatorRequest = message(
   'FindCoordinatorRequest',
   { key: 10, versions: '0-6', flexible: '3+' },
   {
     key: string('0-3'),
-    keyType: int8('1+'),
+    keyType: int8('1+'), // 0 group, 1 transaction, 2 share partition as group:topicId:partition
     coordinatorKeys: array('4+', 'string'),
   },
 )

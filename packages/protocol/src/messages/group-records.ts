@@ -4,6 +4,7 @@
 import { array, bytes, int32, nullableString, offset, string, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// Versions 0 and 1 have the same layout; 1 is what is written.
 export const OffsetCommitKey = message(
   'OffsetCommitKey',
   { versions: '0-1' },
@@ -15,6 +16,7 @@ export const OffsetCommitKey = message(
 )
 export type OffsetCommitKey = Body<typeof OffsetCommitKey>
 
+// v2 dropped the expiry of its own, v3 added the leader epoch. 3.9.1 writes v3, or v1 where an expiry is given.
 export const OffsetCommitValue = message(
   'OffsetCommitValue',
   { versions: '0-4', flexible: '4+' },
@@ -23,12 +25,13 @@ export const OffsetCommitValue = message(
     leaderEpoch: int32('3+', { default: -1, ignorable: true }),
     metadata: string('0+'),
     commitTimestamp: timestamp('0+'),
-    expireTimestamp: timestamp('1', { default: -1, ignorable: true }),
-    topicId: uuid('4+', { ignorable: true, tag: 0 }),
+    expireTimestamp: timestamp('1', { default: -1, ignorable: true }), // given by clients up to OffsetCommit v4
+    topicId: uuid('4+', { ignorable: true, tag: 0 }), // KIP-848
   },
 )
 export type OffsetCommitValue = Body<typeof OffsetCommitValue>
 
+// What 4.x calls an OffsetCommitKey of version 0.
 export const LegacyOffsetCommitKey = message(
   'LegacyOffsetCommitKey',
   { versions: '0' },
@@ -40,6 +43,7 @@ export const LegacyOffsetCommitKey = message(
 )
 export type LegacyOffsetCommitKey = Body<typeof LegacyOffsetCommitKey>
 
+// What 4.x reads behind a LegacyOffsetCommitKey.
 export const LegacyOffsetCommitValue = message(
   'LegacyOffsetCommitValue',
   { versions: '0' },
@@ -51,6 +55,7 @@ export const LegacyOffsetCommitValue = message(
 )
 export type LegacyOffsetCommitValue = Body<typeof LegacyOffsetCommitValue>
 
+// One per classic group; a value of null removes the group.
 export const GroupMetadataKey = message(
   'GroupMetadataKey',
   { versions: '2' },
@@ -77,9 +82,9 @@ export const GroupMetadataValue = message(
   {
     protocolType: string('0+'),
     generation: int32('0+'),
-    protocol: nullableString('0+'),
+    protocol: nullableString('0+'), // null: no member, or no assignment yet
     leader: nullableString('0+'),
-    currentStateTimestamp: timestamp('2+', { default: -1, ignorable: true }),
+    currentStateTimestamp: timestamp('2+', { default: -1, ignorable: true }), // for expiry (KIP-211)
     members: array('0+', memberMetadata),
   },
 )

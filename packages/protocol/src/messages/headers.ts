@@ -10,7 +10,7 @@ export const RequestHeader = message(
     requestApiKey: int16('0+'),
     requestApiVersion: int16('0+'),
     correlationId: int32('0+'),
-    clientId: neverCompactString('1+'),
+    clientId: neverCompactString('1+'), // never in the compact form (KIP-511)
   },
 )
 export type RequestHeader = Body<typeof RequestHeader>

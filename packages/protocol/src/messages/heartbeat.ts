@@ -10,7 +10,7 @@ export const HeartbeatRequest = message(
     groupId: string('0+'),
     generationId: int32('0+'),
     memberId: string('0+'),
-    groupInstanceId: nullableString('3+', { default: null }),
+    groupInstanceId: nullableString('3+', { default: null }), // KIP-345
   },
 )
 export type HeartbeatRequest = Body<typeof HeartbeatRequest>

@@ -7,12 +7,12 @@ export const InitProducerIdRequest = message(
   'InitProducerIdRequest',
   { key: 22, versions: '0-6', flexible: '2+' },
   {
-    transactionalId: nullableString('0+'),
+    transactionalId: nullableString('0+'), // null: idempotence only
     transactionTimeoutMs: int32('0+'),
-    producerId: int64('3+', { default: -1 }),
+    producerId: int64('3+', { default: -1 }), // the one held, when its epoch is to rise (KIP-360)
     producerEpoch: int16('3+', { default: -1 }),
-    enable2Pc: bool('6+'),
-    keepPreparedTxn: bool('6+'),
+    enable2Pc: bool('6+'), // KIP-939
+    keepPreparedTxn: bool('6+'), // KIP-939
   },
 )
 export type InitProducerIdRequest = Body<typeof InitProducerIdRequest>

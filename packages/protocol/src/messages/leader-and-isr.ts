@@ -10,23 +10,24 @@ const leaderAndIsrPartitionState = {
   leader: int32('0+'),
   leaderEpoch: int32('0+'),
   isr: array('0+', 'int32'),
-  partitionEpoch: int32('0+'),
+  partitionEpoch: int32('0+'), // version of the state in ZooKeeper
   replicas: array('0+', 'int32'),
   addingReplicas: array('3+', 'int32', { ignorable: true }),
   removingReplicas: array('3+', 'int32', { ignorable: true }),
-  isNew: bool('1+', { ignorable: true }),
-  leaderRecoveryState: int8('6+'),
+  isNew: bool('1+', { ignorable: true }), // create the log if it is not there
+  leaderRecoveryState: int8('6+'), // 1: elected uncleanly, not yet recovered
 } as const
 
+// v2 groups by topic, v5 has topic ids (KIP-516), v6 says whether a leader recovers from an unclean election (KIP-704).
 export const LeaderAndIsrRequest = message(
   'LeaderAndIsrRequest',
   { key: 4, versions: '0-7', flexible: '4+' },
   {
     controllerId: int32('0+'),
-    isKRaftController: bool('7+'),
+    isKRaftController: bool('7+'), // KIP-866
     controllerEpoch: int32('0+'),
-    brokerEpoch: int64('2+', { default: -1, ignorable: true }),
-    type: int8('5+'),
+    brokerEpoch: int64('2+', { default: -1, ignorable: true }), // of the receiver: an earlier registration refuses (KIP-380)
+    type: int8('5+'), // 0 unknown, 1 incremental, 2 full
     ungroupedPartitionStates: array('0-1', leaderAndIsrPartitionState),
     topicStates: array('2+', {
       topicName: string('2+'),

@@ -9,10 +9,11 @@ export const LeaveGroupRequest = message(
   {
     groupId: string('0+'),
     memberId: string('0-2'),
+    // KIP-345
     members: array('3+', {
       memberId: string('3+'),
       groupInstanceId: nullableString('3+', { default: null }),
-      reason: nullableString('5+', { default: null, ignorable: true }),
+      reason: nullableString('5+', { default: null, ignorable: true }), // KIP-800
     }),
   },
 )

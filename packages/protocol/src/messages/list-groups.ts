@@ -7,8 +7,8 @@ export const ListGroupsRequest = message(
   'ListGroupsRequest',
   { key: 16, versions: '0-5', flexible: '3+' },
   {
-    statesFilter: array('4+', 'string'),
-    typesFilter: array('5+', 'string'),
+    statesFilter: array('4+', 'string'), // none: all (KIP-518)
+    typesFilter: array('5+', 'string'), // none: all (KIP-848)
   },
 )
 export type ListGroupsRequest = Body<typeof ListGroupsRequest>

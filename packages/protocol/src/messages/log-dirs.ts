@@ -30,12 +30,12 @@ export const DescribeLogDirsResponse = message(
           partitionIndex: int32('0+'),
           partitionSize: int64('0+'),
           offsetLag: int64('0+'),
-          isFutureKey: bool('0+'),
+          isFutureKey: bool('0+'), // the replica is being moved here (KIP-113)
         }),
       }),
-      totalBytes: int64('4+', { default: -1, ignorable: true }),
+      totalBytes: int64('4+', { default: -1, ignorable: true }), // -1 unknown (KIP-827)
       usableBytes: int64('4+', { default: -1, ignorable: true }),
-      isCordoned: bool('5+', { ignorable: true }),
+      isCordoned: bool('5+', { ignorable: true }), // no new partitions here (KIP-1066)
     }),
   },
 )

@@ -3,6 +3,7 @@
 import { array, bool, int16, int32, nullableString, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v0 asks for all topics by an empty list, later versions by null.
 export const MetadataRequest = message(
   'MetadataRequest',
   { key: 3, versions: '0-13', flexible: '9+' },
@@ -10,18 +11,19 @@ export const MetadataRequest = message(
     topics: array(
       '0+',
       {
-        topicId: uuid('10+', { ignorable: true }),
+        topicId: uuid('10+', { ignorable: true }), // KIP-516
         name: string('0+', { nullable: '10+' }),
       },
       { nullable: '1+' },
     ),
     allowAutoTopicCreation: bool('4+', { default: true }),
     includeClusterAuthorizedOperations: bool('8-10'),
-    includeTopicAuthorizedOperations: bool('8+'),
+    includeTopicAuthorizedOperations: bool('8+'), // KIP-430
   },
 )
 export type MetadataRequest = Body<typeof MetadataRequest>
 
+// v1 knows the controller, v7 leader epochs (KIP-320), v10 topic ids (KIP-516).
 export const MetadataResponse = message(
   'MetadataResponse',
   { key: 3, versions: '0-13', flexible: '9+' },
@@ -47,9 +49,9 @@ export const MetadataResponse = message(
         leaderEpoch: int32('7+', { default: -1, ignorable: true }),
         replicaNodes: array('0+', 'int32'),
         isrNodes: array('0+', 'int32'),
-        offlineReplicas: array('5+', 'int32', { ignorable: true }),
+        offlineReplicas: array('5+', 'int32', { ignorable: true }), // KIP-112
       }),
-      topicAuthorizedOperations: int32('8+', { default: -2147483648 }),
+      topicAuthorizedOperations: int32('8+', { default: -2147483648 }), // a bit each; the default: not asked for (KIP-430)
     }),
     clusterAuthorizedOperations: int32('8-10', { default: -2147483648 }),
     errorCode: int16('13+', { ignorable: true }),

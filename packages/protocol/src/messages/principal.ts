@@ -9,7 +9,7 @@ export const DefaultPrincipalData = message(
   {
     type: string('0+'),
     name: string('0+'),
-    tokenAuthenticated: bool('0+'),
+    tokenAuthenticated: bool('0+'), // logged in by a delegation token
   },
 )
 export type DefaultPrincipalData = Body<typeof DefaultPrincipalData>

@@ -17,6 +17,7 @@ import {
 } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// 4.x renames candidate to replica, since a voter may ask without being a candidate (KIP-996); here the names of 3.9.1 stay.
 export const VoteRequest = message(
   'VoteRequest',
   { key: 52, versions: '0-2', flexible: '0+' },

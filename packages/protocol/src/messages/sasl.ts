@@ -7,7 +7,7 @@ export const SaslHandshakeRequest = message(
   'SaslHandshakeRequest',
   { key: 17, versions: '0-1' },
   {
-    mechanism: string('0+'),
+    mechanism: string('0+'), // v0 is followed by bare tokens, v1 by SaslAuthenticate (KIP-152)
   },
 )
 export type SaslHandshakeRequest = Body<typeof SaslHandshakeRequest>
@@ -38,7 +38,7 @@ export const SaslAuthenticateResponse = message(
     errorCode: int16('0+'),
     errorMessage: nullableString('0+'),
     authBytes: bytes('0+'),
-    sessionLifetimeMs: int64('1+', { ignorable: true }),
+    sessionLifetimeMs: int64('1+', { ignorable: true }), // authenticate again before it ends; 0: never (KIP-368)
   },
 )
 export type SaslAuthenticateResponse = Body<typeof SaslAuthenticateResponse>

@@ -26,7 +26,7 @@ export const DescribeUserScramCredentialsResponse = message(
       errorCode: int16('0+'),
       errorMessage: nullableString('0+'),
       credentialInfos: array('0+', {
-        mechanism: int8('0+'),
+        mechanism: int8('0+'), // 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
         iterations: int32('0+'),
       }),
     }),
@@ -40,11 +40,11 @@ export const AlterUserScramCredentialsRequest = message(
   {
     deletions: array('0+', {
       name: string('0+'),
-      mechanism: int8('0+'),
+      mechanism: int8('0+'), // 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
     }),
     upsertions: array('0+', {
       name: string('0+'),
-      mechanism: int8('0+'),
+      mechanism: int8('0+'), // 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
       iterations: int32('0+'),
       salt: bytes('0+'),
       saltedPassword: bytes('0+'),

@@ -22,6 +22,7 @@ export const ShareGroupMetadataValue = message(
 )
 export type ShareGroupMetadataValue = Body<typeof ShareGroupMetadataValue>
 
+// v0 as 3.9.1 has it, where it was not stable yet: without the hash.
 export const ShareGroupMetadataValue39 = message(
   'ShareGroupMetadataValue39',
   { versions: '0', flexible: '0+' },

@@ -184,6 +184,7 @@ export const ReadShareGroupStateSummaryResponse = message(
 )
 export type ReadShareGroupStateSummaryResponse = Body<typeof ReadShareGroupStateSummaryResponse>
 
+// v0 as 3.9.1 has it, where it was not stable yet: without the leader epoch.
 export const ReadShareGroupStateSummaryResponse39 = message(
   'ReadShareGroupStateSummaryResponse39',
   { key: 87, versions: '0', flexible: '0+' },

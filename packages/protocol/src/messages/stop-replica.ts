@@ -3,6 +3,7 @@
 import { array, bool, int16, int32, int64, string } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v1 groups by topic, v3 has leader epochs, so that an old request cannot delete a new replica (KIP-570).
 export const StopReplicaRequest = message(
   'StopReplicaRequest',
   { key: 5, versions: '0-4', flexible: '2+' },
@@ -24,8 +25,8 @@ export const StopReplicaRequest = message(
       topicName: string('3+'),
       partitionStates: array('3+', {
         partitionIndex: int32('3+'),
-        leaderEpoch: int32('3+', { default: -1 }),
-        deletePartition: bool('3+'),
+        leaderEpoch: int32('3+', { default: -1 }), // -1 unknown, -2 the topic is being deleted
+        deletePartition: bool('3+'), // delete the log as well
       }),
     }),
   },

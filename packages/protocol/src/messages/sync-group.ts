@@ -10,9 +10,10 @@ export const SyncGroupRequest = message(
     groupId: string('0+'),
     generationId: int32('0+'),
     memberId: string('0+'),
-    groupInstanceId: nullableString('3+', { default: null }),
-    protocolType: nullableString('5+', { default: null, ignorable: true }),
+    groupInstanceId: nullableString('3+', { default: null }), // KIP-345
+    protocolType: nullableString('5+', { default: null, ignorable: true }), // KIP-559
     protocolName: nullableString('5+', { default: null, ignorable: true }),
+    // from the leader alone
     assignments: array('0+', {
       memberId: string('0+'),
       assignment: bytes('0+'),

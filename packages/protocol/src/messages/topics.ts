@@ -3,14 +3,16 @@
 import { array, bool, int8, int16, int32, nullableArray, nullableString, string, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// v4 and later take -1 for the defaults of the broker (KIP-464).
 export const CreateTopicsRequest = message(
   'CreateTopicsRequest',
   { key: 19, versions: '0-7', flexible: '5+' },
   {
     topics: array('0+', {
       name: string('0+', { mapKey: true }),
-      numPartitions: int32('0+'),
-      replicationFactor: int16('0+'),
+      numPartitions: int32('0+'), // -1 with assignments, or for num.partitions
+      replicationFactor: int16('0+'), // -1 with assignments, or for default.replication.factor
+      // instead of the two numbers above
       assignments: array('0+', {
         partitionIndex: int32('0+', { mapKey: true }),
         brokerIds: array('0+', 'int32'),
@@ -21,7 +23,7 @@ export const CreateTopicsRequest = message(
       }),
     }),
     timeoutMs: int32('0+', { default: 60000 }),
-    validateOnly: bool('1+'),
+    validateOnly: bool('1+'), // check, create nothing
   },
 )
 export type CreateTopicsRequest = Body<typeof CreateTopicsRequest>
@@ -33,10 +35,10 @@ export const CreateTopicsResponse = message(
     throttleTimeMs: int32('2+', { ignorable: true }),
     topics: array('0+', {
       name: string('0+', { mapKey: true }),
-      topicId: uuid('7+', { ignorable: true }),
+      topicId: uuid('7+', { ignorable: true }), // KIP-516
       errorCode: int16('0+'),
       errorMessage: nullableString('1+', { ignorable: true }),
-      topicConfigErrorCode: int16('5+', { ignorable: true, tag: 0 }),
+      topicConfigErrorCode: int16('5+', { ignorable: true, tag: 0 }), // why the configs are not shown (KIP-525)
       numPartitions: int32('5+', { default: -1, ignorable: true }),
       replicationFactor: int16('5+', { default: -1, ignorable: true }),
       configs: nullableArray(
@@ -59,6 +61,7 @@ export const DeleteTopicsRequest = message(
   'DeleteTopicsRequest',
   { key: 20, versions: '0-6', flexible: '4+' },
   {
+    // by name or by id (KIP-516)
     topics: array('6+', {
       name: nullableString('6+', { default: null }),
       topicId: uuid('6+'),
@@ -90,7 +93,8 @@ export const CreatePartitionsRequest = message(
   {
     topics: array('0+', {
       name: string('0+', { mapKey: true }),
-      count: int32('0+'),
+      count: int32('0+'), // in total, not in addition
+      // of the new partitions; null: the broker chooses
       assignments: nullableArray('0+', {
         brokerIds: array('0+', 'int32'),
       }),

@@ -3,6 +3,7 @@
 import { array, int8, int16, int32, int64, nullableArray, string, timestamp } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
+// One per transactional id; a value of null removes it.
 export const TransactionLogKey = message(
   'TransactionLogKey',
   { versions: '0' },
@@ -17,11 +18,13 @@ export const TransactionLogValue = message(
   { versions: '0-1', flexible: '1+' },
   {
     producerId: int64('0+'),
-    previousProducerId: int64('1+', { default: -1, tag: 0 }),
-    nextProducerId: int64('1+', { default: -1, tag: 1 }),
+    previousProducerId: int64('1+', { default: -1, tag: 0 }), // KIP-890
+    nextProducerId: int64('1+', { default: -1, tag: 1 }), // KIP-890
     producerEpoch: int16('0+'),
     nextProducerEpoch: int16('1+', { default: -1, tag: 3 }),
     transactionTimeoutMs: int32('0+'),
+    // 0 Empty, 1 Ongoing, 2 PrepareCommit, 3 PrepareAbort, 4 CompleteCommit,
+    // 5 CompleteAbort, 6 Dead, 7 PrepareEpochFence
     transactionStatus: int8('0+'),
     transactionPartitions: nullableArray('0+', {
       topic: string('0+'),

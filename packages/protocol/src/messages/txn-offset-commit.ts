@@ -11,9 +11,9 @@ export const TxnOffsetCommitRequest = message(
     groupId: string('0+'),
     producerId: int64('0+'),
     producerEpoch: int16('0+'),
-    generationId: int32('3+', { default: -1 }),
+    generationId: int32('3+', { default: -1 }), // KIP-447; 4.x calls it generationIdOrMemberEpoch
     memberId: string('3+'),
-    groupInstanceId: nullableString('3+', { default: null }),
+    groupInstanceId: nullableString('3+', { default: null }), // KIP-345
     topics: array('0+', {
       name: string('0-5', { ignorable: true }),
       topicId: uuid('6+', { ignorable: true }),

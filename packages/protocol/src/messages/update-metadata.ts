@@ -10,11 +10,12 @@ const updateMetadataPartitionState = {
   leader: int32('0+'),
   leaderEpoch: int32('0+'),
   isr: array('0+', 'int32'),
-  zkVersion: int32('0+'),
+  zkVersion: int32('0+'), // version of the state in ZooKeeper
   replicas: array('0+', 'int32'),
   offlineReplicas: array('4+', 'int32', { ignorable: true }),
 } as const
 
+// v5 groups by topic, v7 has topic ids (KIP-516).
 export const UpdateMetadataRequest = message(
   'UpdateMetadataRequest',
   { key: 6, versions: '0-8', flexible: '6+' },
@@ -23,7 +24,7 @@ export const UpdateMetadataRequest = message(
     isKRaftController: bool('8+'),
     type: int8('8+', { tag: 0 }),
     controllerEpoch: int32('0+'),
-    brokerEpoch: int64('5+', { default: -1, ignorable: true }),
+    brokerEpoch: int64('5+', { default: -1, ignorable: true }), // of the receiver (KIP-380)
     ungroupedPartitionStates: array('0-4', updateMetadataPartitionState),
     topicStates: array('5+', {
       topicName: string('5+'),

@@ -10,7 +10,7 @@ export const WriteTxnMarkersRequest = message(
     markers: array('0+', {
       producerId: int64('0+'),
       producerEpoch: int16('0+'),
-      transactionResult: bool('0+'),
+      transactionResult: bool('0+'), // true: commit
       topics: array('0+', {
         name: string('0+'),
         partitionIndexes: array('0+', 'int32'),
