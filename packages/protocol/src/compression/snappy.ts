@@ -62,12 +62,12 @@ function* framedBlocks(bytes: Buffer): Generator<Buffer, void, undefined> {
   while (at < bytes.length) {
     if (startsFrame(bytes, at)) {
       // Streams may follow one another.
-      const compatible = bytes.readInt32BE(at + MAGIC.length + 4)
-      if (compatible > VERSION) throw damaged('snappy', `stream version ${compatible}`)
+      const version = bytes.readInt32BE(at + MAGIC.length)
+      if (version < VERSION) throw damaged('snappy', `stream version ${version}`)
       at += HEADER_SIZE
       continue
     }
-    if (bytes.length - at < 4) throw damaged('snappy', 'block without its size')
+    if (bytes.length - at < 4) return // as snappy-java: too little to be a size is the end
     const size = bytes.readInt32BE(at)
     at += 4
     if (size < 0 || size > bytes.length - at) throw damaged('snappy', `block of ${size} bytes, ${bytes.length - at} are there`)

@@ -48,6 +48,12 @@ export class RecordView implements Record {
   get headers(): readonly RecordHeader[] {
     return this.headerCount === 0 ? NO_HEADERS : readHeaders(this.bytes, this.headersAt, this.headerCount)
   }
+
+  /** What `console.log` shows: the record, not the places it is read from. */
+  [Symbol.for('nodejs.util.inspect.custom')](): Record {
+    const { offset, timestamp, sequence, key, value, headers, sizeInBytes } = this
+    return { offset, timestamp, sequence, key, value, headers, sizeInBytes }
+  }
 }
 
 const NO_HEADERS: readonly RecordHeader[] = Object.freeze([])
