@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { diskContract } from './disk-contract.test.js'
+import { nodeDisk } from './disk-node.js'
+import { DiskError } from './ports.js'
+import { MemoryDisk } from './testing.js'
+
+const folders: string[] = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+diskContract('the real disk', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mq-disk-'))
+  folders.push(folder)
+  return { disk: nodeDisk, folder }
+})
+
+for (const durability of ['watched', 'ignored'] as const) {
+  diskContract(`the memory disk (durability ${durability})`, () => {
+    const disk = new MemoryDisk({ durability })
+    disk.makeDirectoryNow('/folder')
+    return { disk, folder: '/folder' }
+  })
+}
+
+describe('the memory disk after a stop of the machine', () => {
+  const make = () => {
+    const disk = new MemoryDisk()
+    disk.makeDirectoryNow('/d')
+    return disk
+  }
+
+  it('has lost what was not synced, and keeps what was', async () => {
+    const disk = make()
+    const file = disk.openNow('/d/f', 'create')
+    file.writevNow([Buffer.from('kept')], 0)
+    await file.dataSync()
+    await disk.syncDirectory('/d')
+    file.writevNow([Buffer.from('lost')], 4)
+    disk.openNow('/d/g', 'create')
+    disk.crash()
+    assert.equal(disk.readFileNow('/d/f').toString(), 'kept')
+    assert.equal(disk.statNow('/d/g'), null)
+  })
+
+  it('tears a write where the test says so, and leaves zeros before a later write that lived', async () => {
+    const disk = make()
+    const file = disk.openNow('/d/f', 'create')
+    await disk.syncDirectory('/d')
+    file.writevNow([Buffer.from('abcd')], 0)
+    file.writevNow([Buffer.from('efgh')], 4)
+    const kept = [0, 2]
+    disk.crash(() => kept.shift()!)
+    assert.deepEqual([...disk.readFileNow('/d/f')], [0, 0, 0, 0, 101, 102])
+  })
+
+  it('shows either the old or the new name after a stop in the middle of a rename', async () => {
+    for (const survives of [true, false]) {
+      const disk = make()
+      disk.openNow('/d/old', 'create').writevNow([Buffer.from('old')], 0)
+      disk.syncAll()
+      const fresh = disk.openNow('/d/new', 'create')
+      fresh.writevNow([Buffer.from('new')], 0)
+      await fresh.dataSync()
+      disk.renameNow('/d/new', '/d/old')
+      disk.crash(undefined, () => survives)
+      assert.equal(disk.readFileNow('/d/old').toString(), survives ? 'new' : 'old')
+    }
+  })
+
+  it('fails and shortens what the fault function says', () => {
+    const disk = make()
+    const file = disk.openNow('/d/f', 'create')
+    disk.faults = ({ kind }) => (kind === 'write' ? { take: 2 } : undefined)
+    assert.equal(file.writevNow([Buffer.from('abcd')], 0), 2)
+    disk.faults = ({ kind }) => (kind === 'write' ? { fail: 'ENOSPC' } : undefined)
+    assert.throws(
+      () => file.writevNow([Buffer.from('abcd')], 2),
+      (error) => error instanceof DiskError && error.code === 'ENOSPC',
+    )
+    assert.equal(file.sizeNow(), 2)
+  })
+})

@@ -1,0 +1,298 @@
+/**
+ * A disk in memory that remembers what was made durable, so that a test can stop the machine at any operation, lose what was
+ * not synced, and open it again. Faults (no space, input/output errors, short writes) are injected by a function.
+ */
+import { posix } from 'node:path'
+import { Pages } from './pages.js'
+import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
+
+/** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken. */
+export interface DiskOperation {
+  readonly kind: 'open' | 'write' | 'read' | 'truncate' | 'sync' | 'rename' | 'remove' | 'mkdir' | 'list' | 'syncDirectory'
+  readonly path: string
+  /** Counts all operations since the disk was made. */
+  readonly number: number
+  readonly sizeInBytes: number
+}
+
+export type Fault = { readonly fail: DiskErrorCode } | { readonly take: number } | undefined
+export type Faults = (operation: DiskOperation) => Fault
+
+/** Thrown by a fault function to stop the machine in the middle of an operation. */
+export class MachineStopped extends Error {}
+
+/** A write that is not yet durable. */
+interface Unsynced {
+  readonly position: number
+  /** Null for a truncation to `position`. */
+  readonly bytes: Buffer | null
+}
+
+/** What a file holds now and, when durability is watched, what it would hold after the machine stopped. */
+class Content {
+  readonly now = new Pages()
+  readonly durable: Pages | null
+  unsynced: Unsynced[] = []
+  modifiedMs = 0
+
+  constructor(durability: 'watched' | 'ignored') {
+    this.durable = durability === 'watched' ? new Pages() : null
+  }
+
+  write(position: number, bytes: Buffer): void {
+    this.now.write(position, bytes)
+    if (this.durable !== null) this.unsynced.push({ position, bytes: Buffer.from(bytes) })
+  }
+
+  truncate(size: number): void {
+    this.now.truncate(size)
+    if (this.durable !== null) this.unsynced.push({ position: size, bytes: null })
+  }
+
+  sync(): void {
+    for (const change of this.unsynced) this.#makeDurable(change)
+    this.unsynced = []
+  }
+
+  #makeDurable(change: Unsynced): void {
+    if (change.bytes === null) this.durable?.truncate(change.position)
+    else this.durable?.write(change.position, change.bytes)
+  }
+
+  /** After a stop of the machine: durable bytes and, of what was not synced, what `keep` lets live (a write may be torn). */
+  crash(keep: (change: { readonly sizeInBytes: number }) => number): void {
+    for (const { position, bytes } of this.unsynced) {
+      const kept = keep({ sizeInBytes: bytes?.length ?? 1 })
+      if (kept > 0) this.#makeDurable({ position, bytes: bytes === null ? null : bytes.subarray(0, kept) })
+    }
+    this.unsynced = []
+    if (this.durable !== null) this.now.copyOf(this.durable)
+  }
+}
+
+/** A change of names: durable once the folder is synced. */
+type NameChange = { readonly folder: string; readonly apply: (names: Map<string, Content>) => void }
+
+export class MemoryDisk implements Disk {
+  #files = new Map<string, Content>()
+  #durableFiles = new Map<string, Content>()
+  #nameChanges: NameChange[] = []
+  #folders = new Set<string>(['/'])
+  #operations = 0
+  #faults: Faults
+  readonly #now: () => number
+  readonly #durability: 'watched' | 'ignored'
+
+  /**
+   * `now` stamps what is written; `faults` is asked before each operation. With `durability` ignored nothing is remembered
+   * for `crash`: for a broker that keeps its data in memory.
+   */
+  constructor(
+    options: { readonly now?: () => number; readonly faults?: Faults; readonly durability?: 'watched' | 'ignored' } = {},
+  ) {
+    this.#now = options.now ?? (() => 0)
+    this.#faults = options.faults ?? (() => undefined)
+    this.#durability = options.durability ?? 'watched'
+  }
+
+  set faults(faults: Faults) {
+    this.#faults = faults
+  }
+
+  get operations(): number {
+    return this.#operations
+  }
+
+  /**
+   * Stops the machine: only durable names and bytes are left, and what `keep` says of each unsynced write: how many of its
+   * bytes reached the platter (0 none; less than its size tears it). Names not synced live when `keepName` says so.
+   */
+  crash(keep: (change: { readonly sizeInBytes: number }) => number = () => 0, keepName: () => boolean = () => false): void {
+    for (const change of this.#nameChanges) if (keepName()) change.apply(this.#durableFiles)
+    this.#nameChanges = []
+    for (const content of new Set([...this.#durableFiles.values()])) content.crash(keep)
+    this.#files = new Map(this.#durableFiles)
+    this.#faults = () => undefined
+  }
+
+  /** Everything as it is becomes durable. */
+  syncAll(): void {
+    for (const content of this.#files.values()) content.sync()
+    this.#nameChanges = []
+    this.#durableFiles = new Map(this.#files)
+  }
+
+  ask(kind: DiskOperation['kind'], path: string, sizeInBytes = 0): number {
+    const fault = this.#faults({ kind, path, number: this.#operations++, sizeInBytes })
+    if (fault === undefined) return sizeInBytes
+    if ('fail' in fault) throw new DiskError(fault.fail, kind, path, 'injected')
+    return Math.min(fault.take, sizeInBytes)
+  }
+
+  openNow(path: string, mode: OpenMode): DiskFile {
+    const at = posix.normalize(path)
+    this.ask('open', at)
+    let content = this.#files.get(at)
+    if (content === undefined) {
+      if (mode !== 'create') throw new DiskError('ENOENT', 'open', path, 'no such file')
+      if (!this.#folders.has(posix.dirname(at))) throw new DiskError('ENOENT', 'open', path, 'no such folder')
+      content = new Content(this.#durability)
+      content.modifiedMs = this.#now()
+      this.#name(at, content)
+    }
+    return new MemoryFile(this, at, content, this.#now)
+  }
+
+  #name(path: string, content: Content): void {
+    this.#files.set(path, content)
+    this.#renamed({ folder: posix.dirname(path), apply: (names) => names.set(path, content) })
+  }
+
+  #unname(path: string): void {
+    this.#files.delete(path)
+    this.#renamed({ folder: posix.dirname(path), apply: (names) => names.delete(path) })
+  }
+
+  #renamed(change: NameChange): void {
+    if (this.#durability === 'watched') this.#nameChanges.push(change)
+  }
+
+  listNow(directory: string): DiskEntry[] {
+    const folder = posix.normalize(directory)
+    this.ask('list', folder)
+    if (!this.#folders.has(folder)) throw new DiskError('ENOENT', 'list', directory, 'no such folder')
+    const prefix = folder === '/' ? '/' : `${folder}/`
+    const direct = (path: string) => path !== folder && path.startsWith(prefix) && !path.slice(prefix.length).includes('/')
+    const found: DiskEntry[] = []
+    for (const path of this.#folders) if (direct(path)) found.push({ name: path.slice(prefix.length), kind: 'directory' })
+    for (const path of this.#files.keys()) if (direct(path)) found.push({ name: path.slice(prefix.length), kind: 'file' })
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  statNow(path: string): DiskStat | null {
+    const at = posix.normalize(path)
+    if (this.#folders.has(at)) return { kind: 'directory', sizeInBytes: 0, modifiedMs: 0 }
+    const content = this.#files.get(at)
+    return content === undefined ? null : { kind: 'file', sizeInBytes: content.now.size, modifiedMs: content.modifiedMs }
+  }
+
+  /** Folders are durable at once: losing whole folders is the business of `rename` and `remove`. */
+  makeDirectoryNow(path: string): void {
+    this.ask('mkdir', path)
+    for (let at = posix.normalize(path); !this.#folders.has(at); at = posix.dirname(at)) this.#folders.add(at)
+  }
+
+  renameNow(from: string, to: string): void {
+    const [source, target] = [posix.normalize(from), posix.normalize(to)]
+    this.ask('rename', source)
+    const content = this.#files.get(source)
+    if (content !== undefined) {
+      this.#files.delete(source)
+      this.#files.set(target, content)
+      const apply = (names: Map<string, Content>) => {
+        names.delete(source)
+        names.set(target, content)
+      }
+      this.#renamed({ folder: posix.dirname(target), apply })
+      return
+    }
+    if (!this.#folders.has(source)) throw new DiskError('ENOENT', 'rename', from, 'no such file')
+    const moved = (path: string) => target + path.slice(source.length)
+    const inside = (path: string) => path === source || path.startsWith(`${source}/`)
+    for (const folder of [...this.#folders].filter(inside)) {
+      this.#folders.delete(folder)
+      this.#folders.add(moved(folder))
+    }
+    const move = (names: Map<string, Content>) => {
+      for (const [path, held] of [...names]) {
+        if (!inside(path)) continue
+        names.delete(path)
+        names.set(moved(path), held)
+      }
+    }
+    move(this.#files)
+    move(this.#durableFiles)
+    this.#nameChanges = this.#nameChanges.filter((change) => !inside(change.folder))
+  }
+
+  removeNow(path: string): void {
+    const at = posix.normalize(path)
+    this.ask('remove', at)
+    if (this.#files.has(at)) return this.#unname(at)
+    if (!this.#folders.has(at)) return
+    for (const file of [...this.#files.keys()]) if (file.startsWith(`${at}/`)) this.#unname(file)
+    for (const folder of [...this.#folders]) if (folder === at || folder.startsWith(`${at}/`)) this.#folders.delete(folder)
+  }
+
+  async remove(path: string): Promise<void> {
+    this.removeNow(path)
+  }
+
+  readFileNow(path: string): Buffer {
+    const at = posix.normalize(path)
+    this.ask('read', at)
+    const content = this.#files.get(at)
+    if (content === undefined) throw new DiskError('ENOENT', 'read', path, 'no such file')
+    const bytes = Buffer.alloc(content.now.size)
+    content.now.read(bytes, 0)
+    return bytes
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    const folder = posix.normalize(path)
+    this.ask('syncDirectory', folder)
+    for (const change of this.#nameChanges) if (change.folder === folder) change.apply(this.#durableFiles)
+    this.#nameChanges = this.#nameChanges.filter((change) => change.folder !== folder)
+  }
+
+  space(): { totalBytes: number; usableBytes: number } {
+    return { totalBytes: 2 ** 40, usableBytes: 2 ** 40 }
+  }
+}
+
+class MemoryFile implements DiskFile {
+  constructor(
+    readonly disk: MemoryDisk,
+    readonly path: string,
+    readonly content: Content,
+    readonly now: () => number,
+  ) {}
+
+  sizeNow(): number {
+    return this.content.now.size
+  }
+
+  writevNow(slices: readonly Buffer[], position: number): number {
+    const bytes = slices.length === 1 ? slices[0]! : Buffer.concat(slices)
+    const taken = this.disk.ask('write', this.path, bytes.length)
+    if (taken > 0) this.content.write(position, bytes.subarray(0, taken))
+    this.content.modifiedMs = this.now()
+    return taken
+  }
+
+  async writev(slices: readonly Buffer[], position: number): Promise<number> {
+    return this.writevNow(slices, position)
+  }
+
+  readNow(into: Buffer, position: number): number {
+    this.disk.ask('read', this.path, into.length)
+    return this.content.now.read(into, position)
+  }
+
+  async read(into: Buffer, position: number): Promise<number> {
+    return this.readNow(into, position)
+  }
+
+  truncateNow(sizeInBytes: number): void {
+    this.disk.ask('truncate', this.path, sizeInBytes)
+    this.content.truncate(sizeInBytes)
+    this.content.modifiedMs = this.now()
+  }
+
+  async dataSync(): Promise<void> {
+    this.disk.ask('sync', this.path)
+    this.content.sync()
+  }
+
+  closeNow(): void {}
+}
