@@ -218,7 +218,7 @@ export class MemoryDisk implements Disk {
   removeNow(path: string): void {
     const at = posix.normalize(path)
     this.ask('remove', at)
-    if (this.#files.has(at)) return this.#unname(at)
+    if (this.#files.has(at)) this.#unname(at)
     if (!this.#folders.has(at)) return
     for (const file of [...this.#files.keys()]) if (file.startsWith(`${at}/`)) this.#unname(file)
     for (const folder of [...this.#folders]) if (folder === at || folder.startsWith(`${at}/`)) this.#folders.delete(folder)
