@@ -3,15 +3,8 @@
  * where the topic says so, the time of the append. Pure: it changes the given bytes in place, or builds a new batch when the
  * format or the compression of the topic asks for another one.
  */
-import {
-  batchAt,
-  NO_TIMESTAMP,
-  RECORD_BATCH,
-  RecordBatch,
-  type RecordCursor,
-  RecordsError,
-} from '@mq/protocol'
-import { convertMessageSet, recompress } from './convert.js'
+import { batchAt, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, type RecordCursor, RecordsError } from '@mq/protocol'
+import { recompress } from './convert.js'
 import { type AppendOrigin, type RecordError, type Refused, refused } from './outcomes.js'
 import type { TopicConfig } from './topic-config.js'
 
@@ -49,7 +42,9 @@ export function validate(records: Buffer, options: ValidateOptions): Validated |
   try {
     const extent = batchAt(records, 0)
     if (extent === null || extent.sizeInBytes > records.length) return refused('INVALID_RECORD', 'there is no whole record batch')
-    return extent.magic === 2 ? validateBatch(records, extent.sizeInBytes, options) : convertMessageSet(records, options)
+    return extent.magic === 2
+      ? validateBatch(records, extent.sizeInBytes, options)
+      : refused('UNSUPPORTED_FOR_MESSAGE_FORMAT', `magic ${extent.magic}`)
   } catch (error) {
     if (error instanceof RecordsError) return refused(error.error, error.message)
     throw error
@@ -77,7 +72,9 @@ function validateBatch(records: Buffer, sizeInBytes: number, options: ValidateOp
   const walked = walk(batch, options)
   if ('kind' in walked) return walked
   const keepsItsForm = targetCodec(config, batch.codec) === batch.codec && (batch.codec === 0 || walked.offsetsInOrder)
-  return keepsItsForm || (batch.codec === 0 && batch.isControl) ? assignInPlace(batch, walked, options) : recompress(batch, options)
+  return keepsItsForm || (batch.codec === 0 && batch.isControl)
+    ? assignInPlace(batch, walked, options)
+    : recompress(batch, options)
 }
 
 export function sizeProblem(batch: RecordBatch, config: TopicConfig): Refused | null {
@@ -154,8 +151,9 @@ export function recordRules(options: ValidateOptions, fromLogAppendTime: boolean
     /** False when no record can break a rule. */
     active: needsKey || limited || fromLogAppendTime,
     check(index: number, hasKey: boolean, timestamp: number): void {
-      if (needsKey && !hasKey) return add(index, 'a compacted topic takes no record without a key')
-      if (createTime && timestamp !== NO_TIMESTAMP) {
+      if (needsKey && !hasKey) {
+        add(index, 'a compacted topic takes no record without a key')
+      } else if (createTime && timestamp !== NO_TIMESTAMP) {
         const age = now - timestamp
         if (!limited || ((before >= NO_LIMIT || age <= before) && (after >= NO_LIMIT || -age <= after))) return
         wrongTimes++
@@ -183,11 +181,20 @@ function assignInPlace(batch: RecordBatch, walked: Walked, options: ValidateOpti
   RECORD_BATCH.partitionLeaderEpoch.set(bytes, at, options.leaderEpoch)
   const maxTimestamp = logAppendTime === NO_TIMESTAMP ? walked.maxTimestamp : logAppendTime
   const timeBit = logAppendTime === NO_TIMESTAMP ? 0 : LOG_APPEND_TIME_BIT
-  const sameTime = BigInt(RECORD_BATCH.maxTimestamp.exact(bytes, at)) === BigInt(maxTimestamp)
+  const sameTime = isSame(RECORD_BATCH.maxTimestamp.exact(bytes, at), maxTimestamp)
   if (!sameTime || (batch.attributes & LOG_APPEND_TIME_BIT) !== timeBit) {
     RECORD_BATCH.attributes.set(bytes, at, (batch.attributes & KNOWN_ATTRIBUTES & ~LOG_APPEND_TIME_BIT) | timeBit)
     RECORD_BATCH.maxTimestamp.set(bytes, at, maxTimestamp)
     RECORD_BATCH.crc.set(bytes, at, batch.computeCrc())
   }
-  return { kind: 'validated', batch, firstOffset: options.firstOffset, lastOffset, maxTimestamp: Number(maxTimestamp), logAppendTime }
+  return {
+    kind: 'validated',
+    batch,
+    firstOffset: options.firstOffset,
+    lastOffset,
+    maxTimestamp: Number(maxTimestamp),
+    logAppendTime,
+  }
 }
+
+const isSame = (a: number | bigint, b: number | bigint): boolean => (typeof a === typeof b ? a === b : BigInt(a) === BigInt(b))

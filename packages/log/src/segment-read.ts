@@ -1,0 +1,146 @@
+/**
+ * Reads of one segment from the disk: whole batches from an offset on, and the first record at or after a time.
+ */
+import { RecordBatch } from '@mq/protocol'
+import type { TimestampOffset } from './outcomes.js'
+import type { DiskFile } from './ports.js'
+import type { Segment } from './segment.js'
+import { scanBatches } from './segment-scan.js'
+import { baseOffsetAt, headerIsWhole, lastOffsetAt, type StoredBatch, storedSizeAt } from './stored-batch.js'
+import { recordsOfStoredBatch } from './stored-records.js'
+
+/** Reads are at least so large: the batch looked for lies a little after the place that the index names. */
+const SMALLEST_READ = 64 * 1024
+
+export interface SegmentRead {
+  readonly slices: readonly Buffer[]
+  readonly sizeInBytes: number
+  /** One after the last offset that was read; the offset asked for when nothing was. */
+  readonly nextOffset: number
+}
+
+export interface SegmentReadOptions {
+  readonly maxBytes: number
+  readonly minOneMessage: boolean
+  /** No batch that reaches this offset. */
+  readonly limitOffset: number
+}
+
+/** The index pointed where no batch begins, or past the offset: it is wrong, or the data is. */
+export class MisplacedRead extends Error {}
+
+/**
+ * Null when the segment holds nothing at or after the offset.
+ * @throws MisplacedRead
+ */
+export function readSegment(segment: Segment, offset: number, options: SegmentReadOptions): Promise<SegmentRead | null> {
+  const start = segment.indexes.offsets.lookup(offset).position
+  const end = segment.sizeInBytes
+  return segment.data.pinned((file) => new Reading(file, offset, options, start, end).run())
+}
+
+class Reading {
+  readonly slices: Buffer[] = []
+  sizeInBytes = 0
+  nextOffset: number
+  #found = false
+  #stopped = false
+
+  constructor(
+    readonly file: DiskFile,
+    readonly offset: number,
+    readonly options: SegmentReadOptions,
+    readonly start: number,
+    readonly end: number,
+  ) {
+    this.nextOffset = offset
+  }
+
+  async run(): Promise<SegmentRead | null> {
+    let position = this.start
+    let wanted = Math.max(SMALLEST_READ, this.options.maxBytes + SMALLEST_READ)
+    while (position < this.end && !this.#stopped) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(wanted, this.end - position))
+      const filled = await this.file.read(piece, position)
+      const { taken, missing } = this.#take(piece.subarray(0, filled), position)
+      if (filled < piece.length && taken < filled) throw new MisplacedRead('the data file is shorter than it was')
+      position += taken
+      wanted = Math.max(missing, this.options.maxBytes - this.sizeInBytes, SMALLEST_READ)
+      if (filled === 0) break
+    }
+    return this.#found ? { slices: this.slices, sizeInBytes: this.sizeInBytes, nextOffset: this.nextOffset } : null
+  }
+
+  /** Takes what belongs to the answer; says how many bytes are done with, and how large a batch is that was cut off. */
+  #take(bytes: Buffer, position: number): { taken: number; missing: number } {
+    let at = 0
+    let first = -1
+    let missing = 0
+    while (at < bytes.length) {
+      const size = storedSizeAt(bytes, at)
+      if (size === null && bytes.length - at >= SMALLEST_READ) throw new MisplacedRead(`no batch at ${position + at}`)
+      if (size === null || size > bytes.length - at) {
+        if (position + at + (size ?? 1) > this.end || (size === null && position + bytes.length === this.end)) {
+          throw new MisplacedRead(`no whole batch at ${position + at}`)
+        }
+        missing = size ?? SMALLEST_READ
+        break
+      }
+      if (!headerIsWhole(bytes, at, size)) throw new MisplacedRead(`no batch at ${position + at}`)
+      const lastOffset = lastOffsetAt(bytes, at)
+      if (lastOffset >= this.offset) {
+        if (!this.#found && this.start > 0 && position + at === this.start && baseOffsetAt(bytes, at) > this.offset) {
+          throw new MisplacedRead('the index points past the offset')
+        }
+        this.#found = true
+        const fits = this.sizeInBytes + size <= this.options.maxBytes || (this.options.minOneMessage && this.sizeInBytes === 0)
+        if (lastOffset >= this.options.limitOffset || !fits) {
+          this.#stopped = true
+          break
+        }
+        if (first < 0) first = at
+        this.sizeInBytes += size
+        this.nextOffset = lastOffset + 1
+      }
+      at += size
+    }
+    if (first >= 0) this.slices.push(bytes.subarray(first, at))
+    return { taken: at, missing }
+  }
+}
+
+/** The first record, at or after `startOffset`, that is not earlier than the timestamp. */
+export async function findByTimestamp(segment: Segment, timestamp: number, startOffset: number): Promise<TimestampOffset | null> {
+  const { offsets, times } = segment.indexes
+  const from = Math.max(times.lookup(timestamp).offset, startOffset)
+  return findRecord(segment, offsets.lookup(from).position, (batch) => batch.maxTimestamp >= timestamp, (record) =>
+    record.timestamp >= timestamp && record.offset >= startOffset,
+  )
+}
+
+/** The first record that has the segment's largest timestamp. */
+export async function findMaxTimestamp(segment: Segment): Promise<TimestampOffset | null> {
+  const { maxTimestamp, offsetOfMaxTimestamp } = segment
+  if (maxTimestamp < 0) return null
+  const position = segment.indexes.offsets.lookup(offsetOfMaxTimestamp).position
+  return findRecord(segment, position, (batch) => batch.maxTimestamp === maxTimestamp, (record) => record.timestamp === maxTimestamp)
+}
+
+function findRecord(
+  segment: Segment,
+  position: number,
+  inBatch: (batch: StoredBatch) => boolean,
+  isIt: (record: { readonly timestamp: number; readonly offset: number }) => boolean,
+): Promise<TimestampOffset | null> {
+  return segment.data.pinned(async (file) => {
+    for await (const batch of scanBatches(file, position, segment.sizeInBytes)) {
+      if (!inBatch(batch)) continue
+      for (const record of recordsOfStoredBatch(batch)) {
+        if (!isIt(record)) continue
+        const leaderEpoch = batch.magic === 2 ? new RecordBatch(batch.bytes, batch.at).partitionLeaderEpoch : -1
+        return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
+      }
+    }
+    return null
+  })
+}

@@ -1,0 +1,267 @@
+/**
+ * A segment: a data file (`.log`), named after the first offset that it may hold, and its indexes.
+ *
+ *   00000000000000000240.log        batches, one after another; nothing else
+ *   00000000000000000240.index      offset → position         (offset-index.ts)
+ *   00000000000000000240.timeindex  timestamp → offset        (time-index.ts)
+ *   00000000000000000240.txnindex   aborted transactions      (txn-index.ts), only if there are any
+ *
+ * The data file is valid if and only if it is a row of whole batches with right checksums and rising offsets, the first not below
+ * the name. A reader finds an offset by the index's floor entry and walks headers from there. All but the data file can be rebuilt
+ * (recover.ts). Invariant: `sizeInBytes` ends a batch; bytes of the file beyond it belong to a write that failed or is under way.
+ */
+import { posix } from 'node:path'
+import { writeFully } from './checkpoint.js'
+import { type SegmentFileKind, segmentFileName } from './folder-names.js'
+import { IndexFile } from './index-file.js'
+import { OFFSET_ENTRY_BYTES, OffsetIndex, offsetIndexProblem } from './offset-index.js'
+import { LazyFile, type OpenFiles } from './open-files.js'
+import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
+import type { TopicConfig } from './topic-config.js'
+import { readTxnIndex, TxnIndex } from './txn-index.js'
+
+/** The folder of a partition: its path changes when the partition is deleted or moved. */
+export interface Folder {
+  path: string
+}
+
+/** What an append tells its segment. */
+export interface AppendedBytes {
+  readonly lastOffset: number
+  readonly maxTimestamp: number
+  readonly sizeInBytes: number
+}
+
+export interface SegmentIndexes {
+  readonly offsets: OffsetIndex
+  readonly times: TimeIndex
+}
+
+const NO_TIMESTAMP = -1
+
+export class Segment {
+  readonly data: LazyFile
+  sizeInBytes: number
+  /** Taken off `segment.ms`, so that segments do not all roll at once. */
+  readonly rollJitterMs: number
+  createdAt: number
+  txns = new TxnIndex()
+  /** The largest timestamp in the segment and the last offset of its batch; -1 when there is none or it is not known yet. */
+  maxTimestamp = NO_TIMESTAMP
+  offsetOfMaxTimestamp: number
+  /** Largest timestamp of the first batch; undefined until it is known. */
+  firstBatchTimestamp: number | undefined
+  #indexes: SegmentIndexes | null = null
+  readonly #offsetFile: IndexFile
+  readonly #timeFile: IndexFile
+  #txnsWritten: number
+  #bytesSinceIndexEntry = 0
+
+  constructor(
+    readonly files: OpenFiles,
+    readonly folder: Folder,
+    readonly baseOffset: number,
+    readonly config: () => TopicConfig,
+    state: { readonly sizeInBytes: number; readonly rollJitterMs: number; readonly createdAt: number },
+  ) {
+    this.data = new LazyFile(files, () => this.pathOf('log'))
+    this.sizeInBytes = state.sizeInBytes
+    this.rollJitterMs = state.rollJitterMs
+    this.createdAt = state.createdAt
+    this.offsetOfMaxTimestamp = baseOffset
+    this.#offsetFile = new IndexFile(files.disk, () => this.pathOf('index'))
+    this.#timeFile = new IndexFile(files.disk, () => this.pathOf('timeindex'))
+    this.#txnsWritten = 0
+  }
+
+  pathOf(kind: SegmentFileKind): string {
+    return posix.join(this.folder.path, segmentFileName(this.baseOffset, kind))
+  }
+
+  /** Makes the data file. */
+  createNow(): void {
+    const { preallocate, 'segment.bytes': segmentBytes } = this.config()
+    const file = this.data.now('create')
+    file.truncateNow(0)
+    if (preallocate) file.truncateNow(segmentBytes)
+    this.#indexes = this.#emptyIndexes()
+    this.firstBatchTimestamp = undefined
+  }
+
+  #emptyIndexes(): SegmentIndexes {
+    const maxBytes = this.config()['segment.index.bytes']
+    return { offsets: new OffsetIndex(this.baseOffset, maxBytes), times: new TimeIndex(this.baseOffset, maxBytes) }
+  }
+
+  /** The indexes, read from their files on first use; what is wrong with these, if anything is. */
+  loadIndexesNow(): SegmentIndexes | { readonly problem: string } {
+    if (this.#indexes !== null) return this.#indexes
+    const disk = this.files.disk
+    if (disk.statNow(this.pathOf('index')) === null) return { problem: 'no offset index' }
+    if (disk.statNow(this.pathOf('timeindex')) === null) return { problem: 'no time index' }
+    const offsetBytes = disk.readFileNow(this.pathOf('index'))
+    const timeBytes = disk.readFileNow(this.pathOf('timeindex'))
+    const problem = offsetIndexProblem(offsetBytes, this.sizeInBytes) ?? timeIndexProblem(timeBytes)
+    if (problem !== null) return { problem }
+    const maxBytes = this.config()['segment.index.bytes']
+    this.#indexes = {
+      offsets: new OffsetIndex(this.baseOffset, maxBytes, offsetBytes),
+      times: new TimeIndex(this.baseOffset, maxBytes, timeBytes),
+    }
+    this.#offsetFile.hasEntries(offsetBytes.length / OFFSET_ENTRY_BYTES)
+    this.#timeFile.hasEntries(timeBytes.length / TIME_ENTRY_BYTES)
+    const { timestamp, offset } = this.#indexes.times.lastEntry
+    if (timestamp > this.maxTimestamp) {
+      this.maxTimestamp = timestamp
+      this.offsetOfMaxTimestamp = offset
+    }
+    return this.#indexes
+  }
+
+  /** The indexes of a segment whose indexes are known to be sound: the active one's, or one that was just rebuilt. */
+  get indexes(): SegmentIndexes {
+    const loaded = this.loadIndexesNow()
+    if ('problem' in loaded) throw new Error(`${this.pathOf('index')}: ${loaded.problem}`)
+    return loaded
+  }
+
+  get hasLoadedIndexes(): boolean {
+    return this.#indexes !== null
+  }
+
+  /** Gives the memory back; the files have everything. Not for the active segment. */
+  unloadIndexes(): void {
+    this.#indexes = null
+  }
+
+  /** Null when the file is sound, or missing. */
+  loadTxnsNow(): string | null {
+    const path = this.pathOf('txnindex')
+    if (this.files.disk.statNow(path) === null) return null
+    const read = readTxnIndex(this.files.disk.readFileNow(path), this.baseOffset)
+    if ('problem' in read) return read.problem
+    this.txns = read
+    this.#txnsWritten = read.entries.length
+    return null
+  }
+
+  /** Empties the indexes, in memory and in their files, before they are built again. */
+  resetIndexesNow(): void {
+    this.#indexes = this.#emptyIndexes()
+    this.#offsetFile.cutTo(0)
+    this.#timeFile.cutTo(0)
+    this.txns.clear()
+    this.#txnsWritten = 0
+    this.maxTimestamp = NO_TIMESTAMP
+    this.offsetOfMaxTimestamp = this.baseOffset
+    this.firstBatchTimestamp = undefined
+    this.#bytesSinceIndexEntry = 0
+  }
+
+  shouldRoll(next: { sizeInBytes: number; maxTimestamp: number; lastOffset: number }, now: number): boolean {
+    const config = this.config()
+    if (this.sizeInBytes + next.sizeInBytes > config['segment.bytes']) return true
+    if (this.sizeInBytes > 0 && this.waitedForRoll(now, next.maxTimestamp) > config['segment.ms'] - this.rollJitterMs) return true
+    const { offsets, times } = this.indexes
+    return offsets.isFull || times.isFull || !offsets.canHold(next.lastOffset)
+  }
+
+  /** Milliseconds since the first batch by its own time, or since the segment was made if it has none. */
+  waitedForRoll(now: number, messageTimestamp: number): number {
+    const first = this.firstBatchTimestamp ?? NO_TIMESTAMP
+    return first >= 0 ? messageTimestamp - first : now - this.createdAt
+  }
+
+  /** Bytes that an append put at the end of the file are now part of the segment. */
+  appended({ lastOffset, maxTimestamp, sizeInBytes }: AppendedBytes): void {
+    const { offsets, times } = this.indexes
+    const position = this.sizeInBytes
+    if (position === 0) this.firstBatchTimestamp = maxTimestamp
+    if (maxTimestamp > this.maxTimestamp) {
+      this.maxTimestamp = maxTimestamp
+      this.offsetOfMaxTimestamp = lastOffset
+    }
+    if (this.#bytesSinceIndexEntry > this.config()['index.interval.bytes']) {
+      offsets.append(lastOffset, position)
+      times.append(this.maxTimestamp, this.offsetOfMaxTimestamp)
+      this.#bytesSinceIndexEntry = 0
+    }
+    this.#bytesSinceIndexEntry += sizeInBytes
+    this.sizeInBytes += sizeInBytes
+  }
+
+  /** Writes what the index files lack. */
+  writeIndexesNow(size: 'full' | 'trimmed'): void {
+    if (this.#indexes === null) return
+    this.#offsetFile.writeNow(this.#indexes.offsets, size)
+    this.#timeFile.writeNow(this.#indexes.times, size)
+    if (this.#txnsWritten !== this.txns.entries.length) {
+      const file = this.files.disk.openNow(this.pathOf('txnindex'), 'create')
+      try {
+        const bytes = this.txns.toBytes()
+        file.truncateNow(0)
+        writeFully(file, bytes)
+      } finally {
+        file.closeNow()
+      }
+      this.#txnsWritten = this.txns.entries.length
+    }
+  }
+
+  /** The segment takes no more: its largest timestamp ends the time index, files are cut to what they hold. */
+  becomeInactiveNow(): void {
+    this.indexes.times.append(this.maxTimestamp, this.offsetOfMaxTimestamp)
+    this.writeIndexesNow('trimmed')
+    if (this.config().preallocate) this.data.now().truncateNow(this.sizeInBytes)
+  }
+
+  /** Everything that was appended survives a stop of the machine once this resolves. */
+  async sync(): Promise<void> {
+    await this.data.pinned((file) => file.dataSync())
+    await this.#offsetFile.sync()
+    await this.#timeFile.sync()
+    if (this.txns.entries.length > 0) {
+      const file = this.files.disk.openNow(this.pathOf('txnindex'), 'readWrite')
+      try {
+        await file.dataSync()
+      } finally {
+        file.closeNow()
+      }
+    }
+  }
+
+  /** Cuts the data file at a batch boundary and drops index entries at and above `offset`. */
+  truncateNow(position: number, offset: number, now: number): void {
+    const { offsets, times } = this.indexes
+    offsets.truncateTo(offset)
+    times.truncateTo(offset)
+    this.#offsetFile.cutTo(offsets.entryCount)
+    this.#timeFile.cutTo(times.entryCount)
+    this.txns.truncateTo(offset)
+    this.data.now().truncateNow(position)
+    this.sizeInBytes = position
+    this.#bytesSinceIndexEntry = 0
+    const last = times.lastEntry
+    this.maxTimestamp = last.timestamp
+    this.offsetOfMaxTimestamp = last.offset
+    if (position === 0) {
+      this.createdAt = now
+      this.firstBatchTimestamp = undefined
+    }
+  }
+
+  closeNow(): void {
+    this.data.closeNow()
+  }
+
+  /** All files that may exist. */
+  paths(): string[] {
+    return (['log', 'index', 'timeindex', 'txnindex'] as const).map((kind) => this.pathOf(kind))
+  }
+
+  /** The largest record time, or when the file was written last if no record has a time. */
+  largestTimestamp(): number {
+    if (!this.hasLoadedIndexes) this.loadIndexesNow()
+    return this.maxTimestamp >= 0 ? this.maxTimestamp : (this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt)
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * What was appended last, kept in memory for the readers at the end of the logs: bounded by bytes for the whole broker, the
+ * oldest goes first. Nearly all fetches are answered from here without the disk (DESIGN 4.6).
+ *
+ * Invariant: the entries of one log are what was appended to it from some offset on, without a gap, to its end.
+ */
+
+interface Entry {
+  readonly owner: TailOfLog
+  readonly firstOffset: number
+  readonly lastOffset: number
+  /** Null once it is dropped. */
+  bytes: Buffer | null
+}
+
+/** A slice that holds less than this part of the memory behind it is copied, so that it does not keep all of it. */
+const SMALLEST_PART = 1 / 8
+
+export class TailCache {
+  readonly #order: Entry[] = []
+  #oldest = 0
+  #sizeInBytes = 0
+
+  constructor(readonly maxBytes: number) {}
+
+  get sizeInBytes(): number {
+    return this.#sizeInBytes
+  }
+
+  tailOf(): TailOfLog {
+    return new TailOfLog(this)
+  }
+
+  add(entry: Entry): void {
+    this.#order.push(entry)
+    this.#sizeInBytes += entry.bytes!.length
+    while (this.#sizeInBytes > this.maxBytes) {
+      const oldest = this.#order[this.#oldest++]!
+      if (oldest.bytes !== null) oldest.owner.dropOldest()
+    }
+    if (this.#oldest > 1024 && this.#oldest * 2 > this.#order.length) {
+      this.#order.splice(0, this.#oldest)
+      this.#oldest = 0
+    }
+  }
+
+  release(entry: Entry): void {
+    this.#sizeInBytes -= entry.bytes!.length
+    entry.bytes = null
+  }
+}
+
+export interface TailRead {
+  readonly slices: readonly Buffer[]
+  readonly sizeInBytes: number
+  /** One after the last offset of the last slice. */
+  readonly nextOffset: number
+}
+
+export class TailOfLog {
+  #entries: Entry[] = []
+  #start = 0
+
+  constructor(readonly cache: TailCache) {}
+
+  /** Exactly one batch, as it went to the disk. */
+  add(firstOffset: number, lastOffset: number, bytes: Buffer): void {
+    if (bytes.length > this.cache.maxBytes) {
+      this.clear()
+      return
+    }
+    const kept = bytes.length < bytes.buffer.byteLength * SMALLEST_PART ? Buffer.from(bytes) : bytes
+    const entry: Entry = { owner: this, firstOffset, lastOffset, bytes: kept }
+    this.#entries.push(entry)
+    this.cache.add(entry)
+  }
+
+  dropOldest(): void {
+    this.cache.release(this.#entries[this.#start++]!)
+    if (this.#start > 64 && this.#start * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#start)
+      this.#start = 0
+    }
+  }
+
+  clear(): void {
+    for (let at = this.#start; at < this.#entries.length; at++) this.cache.release(this.#entries[at]!)
+    this.#entries = []
+    this.#start = 0
+  }
+
+  /**
+   * Whole batches from the one that holds `offset` on, none of which reaches `limitOffset`; null when it is no longer here.
+   * With `minOneMessage` the first is taken whatever its size.
+   */
+  read(offset: number, limitOffset: number, maxBytes: number, minOneMessage: boolean): TailRead | null {
+    const entries = this.#entries
+    let low = this.#start
+    if (low >= entries.length || entries[low]!.firstOffset > offset) return null
+    let high = entries.length - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (entries[middle]!.lastOffset < offset) low = middle + 1
+      else high = middle
+    }
+    const slices: Buffer[] = []
+    let sizeInBytes = 0
+    let nextOffset = offset
+    for (let at = low; at < entries.length; at++) {
+      const { lastOffset, bytes } = entries[at]!
+      if (lastOffset < offset) break
+      if (lastOffset >= limitOffset) break
+      if (sizeInBytes + bytes!.length > maxBytes && !(minOneMessage && slices.length === 0)) break
+      slices.push(bytes!)
+      sizeInBytes += bytes!.length
+      nextOffset = lastOffset + 1
+    }
+    return { slices, sizeInBytes, nextOffset }
+  }
+}
