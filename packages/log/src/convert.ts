@@ -2,10 +2,20 @@
  * Records that are stored in another form than they came in: with the compression that the topic asks for, or in the current
  * format instead of an old one (magic 0 and 1). They become one new batch with consecutive offsets.
  */
-import { BatchBuilder, type CodecName, codecName, NO_TIMESTAMP, type Record, RecordBatch, type RecordView } from '@mq/protocol'
+import {
+  BatchBuilder,
+  type CodecName,
+  codecName,
+  iterateAnyBatches,
+  LegacyBatch,
+  NO_TIMESTAMP,
+  type Record,
+  RecordBatch,
+  type RecordView,
+} from '@mq/protocol'
 import { type Refused, refused } from './outcomes.js'
 import type { TopicConfig } from './topic-config.js'
-import { sizeProblem, targetCodec, type Validated, type ValidateOptions } from './validate.js'
+import { recordRules, sizeProblem, targetCodec, type Validated, type ValidateOptions } from './validate.js'
 
 /** The same records with another codec, or with offsets in order; producer and transaction stay what they were. */
 export function recompress(batch: RecordBatch, options: ValidateOptions): Validated | Refused {
@@ -16,6 +26,34 @@ export function recompress(batch: RecordBatch, options: ValidateOptions): Valida
     transactional: batch.isTransactional,
   }
   return rebuild(batch.records() as Iterable<RecordView>, targetCodec(options.config, batch.codec), producer, options)
+}
+
+/** A message set of an old client (magic 0 or 1): all its records become one batch of the current format. */
+export function convertMessageSet(bytes: Buffer, options: ValidateOptions): Validated | Refused {
+  const messages: LegacyBatch[] = []
+  let source = 0
+  for (const message of iterateAnyBatches(bytes)) {
+    if (!(message instanceof LegacyBatch) || (messages.length > 0 && message.magic !== messages[0]!.magic)) {
+      return refused('INVALID_RECORD', 'messages of more than one format')
+    }
+    const tooLarge = sizeProblem(message, options.config)
+    if (tooLarge !== null) return tooLarge
+    if (!message.crcIsValid()) return refused('CORRUPT_MESSAGE', 'the CRC does not match')
+    if (message.codec !== 0) source = message.codec
+    messages.push(message)
+  }
+  if (source !== 0 && messages.length > 1) return refused('INVALID_RECORD', 'more than one compressed message')
+  const records: RecordView[] = []
+  for (const message of messages) {
+    const rules = recordRules(options, message.timestampType === 'LogAppendTime')
+    for (const [index, record] of message.records().entries()) {
+      rules.check(index, record.key !== null, record.timestamp)
+      records.push(record)
+    }
+    const verdict = rules.verdict()
+    if (verdict !== null) return verdict
+  }
+  return rebuild(records, targetCodec(options.config, source), {}, options)
 }
 
 interface Producer {

@@ -1,5 +1,5 @@
 /** Public face of @mq/log. */
-export type { Log, LogPartition, TimestampQuery } from './log.js'
+export { type Cut, Log, type LogPartition, type ReadOptions, type TimestampQuery } from './log.js'
 export type { LogDirectories } from './log-directory.js'
 export type {
   AbortedTransaction,

@@ -1,50 +1,359 @@
 /**
- * One partition's log: the only writer of its files. This is its public face; the rooms around it are segments, producer
- * state, leader epochs and retention.
+ * One partition's log: the only writer of its files. This is its public face; writing is in log-writer.ts, what changes its
+ * segments in log-state.ts, opening and repair in log-load.ts and recover.ts.
  */
-import type { Appended, AppendOrigin, ProducerStateView, Read, ReadLimit, Refused, TimestampOffset } from './outcomes.js'
+import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import type { AppendOptions } from './append-queue.js'
+import type { LogContext } from './log-context.js'
+import type { LoadedLog } from './log-load.js'
+import { readCold } from './log-read.js'
+import { LogState } from './log-state.js'
+import { LogWriter } from './log-writer.js'
+import {
+  type AbortedTransaction,
+  type Appended,
+  type ProducerStateView,
+  type Read,
+  type ReadLimit,
+  type Refused,
+  refused,
+  type TimestampOffset,
+} from './outcomes.js'
+import { ensureIndexes } from './recover.js'
+import { deletableSegments } from './retention.js'
+import type { Segment } from './segment.js'
+import { findByTimestamp, findMaxTimestamp } from './segment-read.js'
+import type { TopicConfig } from './topic-config.js'
 
 /** A partition's name. */
-export interface LogPartition {
-  readonly topic: string
-  readonly partition: number
-}
+export type LogPartition = TopicPartition
 
 /** A place to ask for by time: a timestamp in milliseconds, or one of the three ends. */
 export type TimestampQuery = number | 'earliest' | 'latest' | 'maxTimestamp'
 
-export interface Log {
+export interface ReadOptions {
+  readonly maxBytes: number
+  /** The first batch is given whole whatever its size. */
+  readonly minOneMessage: boolean
+  readonly upTo: ReadLimit
+}
+
+/** A topic's config that may change while the log is open. */
+export interface ConfigBox {
+  value: TopicConfig
+}
+
+/** What a start found out about a log that was not stopped cleanly; null when nothing was cut. */
+export type Cut = LoadedLog['cut']
+
+export class Log {
   readonly topicPartition: LogPartition
+  /** What was cut off when the log was opened. */
+  readonly cut: Cut
+  readonly #state: LogState
+  readonly #writer: LogWriter
+  /** Shared with the segments, which look at it each time. */
+  readonly #config: ConfigBox
+
+  constructor(context: LogContext, partition: LogPartition, config: ConfigBox, loaded: LoadedLog) {
+    this.topicPartition = partition
+    this.cut = loaded.cut
+    this.#config = config
+    this.#state = new LogState(context, partition, () => config.value, loaded)
+    this.#writer = new LogWriter(this.#state)
+    if (loaded.epochsChanged) void this.#state.writeEpochs()
+  }
+
   /** base64url; null for a partition without one (an old directory). */
-  readonly topicId: string | null
-  readonly logStartOffset: number
-  readonly logEndOffset: number
-  readonly highWatermark: number
-  readonly lastStableOffset: number
+  get topicId(): string | null {
+    return this.#state.topicId
+  }
+
+  get logStartOffset(): number {
+    return this.#state.logStartOffset
+  }
+
+  get logEndOffset(): number {
+    return this.#state.logEndOffset
+  }
+
+  get highWatermark(): number {
+    return this.#state.highWatermark
+  }
+
+  get lastStableOffset(): number {
+    return this.#state.lastStableOffset
+  }
+
+  /** Everything below it is on the disk. */
+  get recoveryPoint(): number {
+    return this.#state.recoveryPoint
+  }
+
   /** -1 before the first. */
-  readonly latestLeaderEpoch: number
-  readonly sizeInBytes: number
+  get latestLeaderEpoch(): number {
+    return this.#state.epochs.latest
+  }
+
+  get sizeInBytes(): number {
+    return this.#state.segments.sizeInBytes
+  }
+
+  get segmentCount(): number {
+    return this.#state.segments.count
+  }
+
+  /** The folder of the partition. */
+  get path(): string {
+    return this.#state.folder.path
+  }
+
+  /** The log directory it lies in. */
+  get directory(): string {
+    return this.#state.context.directory.path
+  }
+
   /** Whether its directory failed: everything is refused with KAFKA_STORAGE_ERROR from then on. */
-  readonly isOffline: boolean
-  append(
-    records: Buffer,
-    options: { readonly origin: AppendOrigin; readonly leaderEpoch: number },
-  ): Appended | Refused | Promise<Appended | Refused>
-  read(
-    offset: number,
-    options: { readonly maxBytes: number; readonly minOneMessage: boolean; readonly upTo: ReadLimit },
-  ): Read | Refused | Promise<Read | Refused>
-  updateHighWatermark(to: number): void
+  get isOffline(): boolean {
+    return this.#state.context.directory.isOffline
+  }
+
+  get config(): TopicConfig {
+    return this.#config.value
+  }
+
+  set config(config: TopicConfig) {
+    this.#config.value = config
+  }
+
+  /**
+   * Appends a record batch (or an old message set). The bytes belong to the log from now on: offsets are written into them, and
+   * they may stay in memory for readers.
+   * @returns at once for small writes, unless the log gathers writes by turns
+   */
+  append(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {
+    return this.#writer.append(records, options)
+  }
+
+  /** Whole batches from the one that holds `offset` on; at once when they are in memory. */
+  read(offset: number, options: ReadOptions): Read | Refused | Promise<Read | Refused> {
+    const state = this.#state
+    if (this.isOffline || state.isClosed) return state.context.directory.refusal()
+    if (offset < state.logStartOffset || offset > state.logEndOffset) {
+      const range = `${state.logStartOffset} to ${state.logEndOffset}`
+      return { ...refused('OFFSET_OUT_OF_RANGE', `offset ${offset}, the log has ${range}`), logStartOffset: state.logStartOffset }
+    }
+    const limit = this.#limitOf(options.upTo)
+    if (offset >= limit) return this.#answer(offset, [], 0, offset, options.upTo)
+    const tail = state.tail.read(offset, limit, options.maxBytes, options.minOneMessage)
+    if (tail !== null) return this.#answer(offset, tail.slices, tail.sizeInBytes, tail.nextOffset, options.upTo)
+    return readCold(state, offset, { ...options, limitOffset: limit }).then((read) =>
+      'kind' in read ? read : this.#answer(offset, read.slices, read.sizeInBytes, read.nextOffset, options.upTo),
+    )
+  }
+
+  #limitOf(upTo: ReadLimit): number {
+    if (upTo === 'logEnd') return this.#state.logEndOffset
+    return upTo === 'highWatermark' ? this.#state.highWatermark : this.#state.lastStableOffset
+  }
+
+  #answer(offset: number, slices: readonly Buffer[], sizeInBytes: number, nextOffset: number, upTo: ReadLimit): Read {
+    const { highWatermark, lastStableOffset, logStartOffset, logEndOffset } = this.#state
+    const abortedTransactions = upTo === 'lastStable' && sizeInBytes > 0 ? this.abortedTransactions(offset, nextOffset) : []
+    return {
+      kind: 'read',
+      slices,
+      sizeInBytes,
+      abortedTransactions,
+      highWatermark,
+      lastStableOffset,
+      logStartOffset,
+      logEndOffset,
+    }
+  }
+
+  /** The aborted transactions with records in [from, upTo). */
+  abortedTransactions(from: number, upTo: number): AbortedTransaction[] {
+    const { segments } = this.#state
+    const found: AbortedTransaction[] = []
+    for (let segment: Segment | undefined = segments.floor(from) ?? segments.first; segment !== undefined; ) {
+      if (segment.txns.collect(from, upTo, found)) break
+      segment = segments.after(segment)
+    }
+    return found
+  }
+
+  updateHighWatermark(to: number): void {
+    this.#state.moveHighWatermark(to)
+  }
+
   /** A new leader epoch begins at `startOffset`; resolves when the checkpoint file holds it. */
-  assignEpoch(epoch: number, startOffset: number): Promise<void>
+  async assignEpoch(epoch: number, startOffset: number): Promise<void> {
+    if (this.#state.epochs.assign(epoch, startOffset)) await this.#state.writeEpochs()
+  }
+
   /** KIP-101: the end of the given epoch, or of the last one before it; null when nothing is known of it. */
-  endOffsetForEpoch(epoch: number): { readonly epoch: number; readonly endOffset: number } | null
-  offsetForTimestamp(query: TimestampQuery): Promise<TimestampOffset | null | Refused>
-  deleteRecordsBefore(offset: number): Promise<{ readonly kind: 'deleted'; readonly logStartOffset: number } | Refused>
-  truncateTo(offset: number): Promise<void>
-  truncateFullyAndStartAt(offset: number): Promise<void>
-  roll(): Promise<void>
-  flush(): Promise<void>
-  producers(): ProducerStateView[]
-  close(): Promise<void>
+  endOffsetForEpoch(epoch: number): { readonly epoch: number; readonly endOffset: number } | null {
+    return this.#state.epochs.endOffsetFor(epoch, this.#state.logEndOffset)
+  }
+
+  /** The leader epoch of an offset, -1 when it is not known. */
+  epochOfOffset(offset: number): number {
+    return this.#state.epochs.epochOf(offset)
+  }
+
+  /**
+   * For a timestamp: the first record that is not earlier. `maxTimestamp`: the first record with the largest one.
+   * @returns null when there is no such record
+   */
+  async offsetForTimestamp(query: TimestampQuery): Promise<TimestampOffset | null | Refused> {
+    const state = this.#state
+    if (this.isOffline || state.isClosed) return state.context.directory.refusal()
+    if (query === 'earliest') {
+      const first = state.epochs.earliest
+      const leaderEpoch = first !== null && first.startOffset <= state.logStartOffset ? first.epoch : -1
+      return { offset: state.logStartOffset, timestamp: -1, leaderEpoch }
+    }
+    if (query === 'latest') return { offset: state.logEndOffset, timestamp: -1, leaderEpoch: state.epochs.latest }
+    try {
+      return query === 'maxTimestamp' ? await this.#latestRecord() : await this.#firstRecordAt(query)
+    } catch (error) {
+      return state.context.directory.failWith(error)
+    }
+  }
+
+  async #firstRecordAt(timestamp: number): Promise<TimestampOffset | null> {
+    for (const segment of this.#state.segments.all) {
+      await ensureIndexes(segment)
+      if (segment.largestTimestamp() < timestamp) continue
+      return findByTimestamp(segment, timestamp, this.#state.logStartOffset)
+    }
+    return null
+  }
+
+  async #latestRecord(): Promise<TimestampOffset | null> {
+    let latest: Segment | null = null
+    for (const segment of this.#state.segments.all) {
+      await ensureIndexes(segment)
+      if (latest === null || segment.maxTimestamp > latest.maxTimestamp) latest = segment
+    }
+    return latest === null ? null : findMaxTimestamp(latest)
+  }
+
+  /** Moves the log start; the files go at the next retention pass. Not above the high watermark. */
+  async deleteRecordsBefore(offset: number): Promise<{ readonly kind: 'deleted'; readonly logStartOffset: number } | Refused> {
+    const state = this.#state
+    if (this.isOffline || state.isClosed) return state.context.directory.refusal()
+    if (offset < 0 || offset > state.highWatermark) {
+      return refused('OFFSET_OUT_OF_RANGE', `offset ${offset}, the high watermark is ${state.highWatermark}`)
+    }
+    if (offset > state.logStartOffset) state.moveLogStart(offset)
+    return { kind: 'deleted', logStartOffset: state.logStartOffset }
+  }
+
+  /**
+   * Takes away the segments that the topic's config no longer keeps.
+   * @returns how many went
+   */
+  applyRetention(): Promise<number> {
+    return this.#changing(async () => {
+      let removed = 0
+      for (;;) {
+        const count = await this.#deletable()
+        if (count === 0) return removed
+        const { segments } = this.#state
+        if (count === segments.count) this.#state.rollNow(this.#state.logEndOffset)
+        this.#state.removeOldestNow(count)
+        removed += count
+      }
+    }, 0)
+  }
+
+  async #deletable(): Promise<number> {
+    const { segments, logStartOffset, logEndOffset, highWatermark, context } = this.#state
+    for (const segment of segments.all) if (segment.maxTimestamp < 0) await ensureIndexes(segment)
+    const views = segments.all.map((segment) => ({
+      baseOffset: segment.baseOffset,
+      sizeInBytes: segment.sizeInBytes,
+      largestTimestamp: segment.largestTimestamp(),
+    }))
+    const now = context.clock.now()
+    const { count, reason } = deletableSegments({ segments: views, logStartOffset, logEndOffset, highWatermark, now, config: this.config })
+    if (count > 0) context.logger.info({ partition: this.#state.name, segments: count, reason }, 'segments are no longer kept')
+    return count
+  }
+
+  /** Runs a change of the segments after the appends before it; a failure of the disk takes the directory offline. */
+  async #changing<R>(change: () => Promise<R>, whenOffline: R): Promise<R> {
+    return this.#writer.run(async () => {
+      if (this.isOffline || this.#state.isClosed) return whenOffline
+      try {
+        return await change()
+      } catch (error) {
+        this.#state.context.directory.failWith(error)
+        return whenOffline
+      }
+    })
+  }
+
+  /** Drops everything at and above the offset. */
+  truncateTo(offset: number): Promise<void> {
+    return this.#changing(() => this.#state.truncateTo(offset), undefined)
+  }
+
+  /** Drops everything; the next record gets this offset. */
+  truncateFullyAndStartAt(offset: number): Promise<void> {
+    return this.#changing(() => this.#state.startOver(offset), undefined)
+  }
+
+  /** Begins a new segment; an empty one goes on. */
+  roll(): Promise<void> {
+    return this.#changing(async () => this.#state.rollNow(this.#state.logEndOffset), undefined)
+  }
+
+  /** Everything appended before is durable once this resolves. @returns false when the directory failed */
+  flush(): Promise<boolean> {
+    return this.#state.flush(this.#state.logEndOffset)
+  }
+
+  /** Milliseconds since the last flush, 0 when nothing waits for one. */
+  unflushedFor(): number {
+    const { logEndOffset, recoveryPoint, lastFlushAt, context } = this.#state
+    return logEndOffset > recoveryPoint ? context.clock.monotonic() - lastFlushAt : 0
+  }
+
+  producers(): ProducerStateView[] {
+    return this.#state.producers.views()
+  }
+
+  /** Forgets producers that wrote nothing for `producer.id.expiration.ms`. */
+  expireProducers(): void {
+    const { producers, context } = this.#state
+    producers.expire(context.clock.now(), context.producerIdExpirationMs())
+  }
+
+  /** For a partition that has no topic id yet: writes `partition.metadata`. */
+  assignTopicId(topicId: string): Promise<void> {
+    return this.#changing(() => this.#state.writeTopicId(topicId), undefined)
+  }
+
+  /** The folder was renamed; its files are found under the new name from now on. */
+  movedTo(path: string): void {
+    for (const segment of this.#state.segments.all) segment.closeNow()
+    this.#state.folder.path = path
+  }
+
+  /** Makes everything durable and closes the files. */
+  close(): Promise<void> {
+    return this.#writer.run(() => this.#state.close())
+  }
+
+  /** Closes the files as they are: for a partition that is deleted. */
+  abandon(): Promise<void> {
+    return this.#writer.run(async () => this.#state.abandon())
+  }
+
+  toString(): string {
+    return formatTopicPartition(this.topicPartition)
+  }
 }

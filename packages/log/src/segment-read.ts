@@ -113,8 +113,11 @@ class Reading {
 export async function findByTimestamp(segment: Segment, timestamp: number, startOffset: number): Promise<TimestampOffset | null> {
   const { offsets, times } = segment.indexes
   const from = Math.max(times.lookup(timestamp).offset, startOffset)
-  return findRecord(segment, offsets.lookup(from).position, (batch) => batch.maxTimestamp >= timestamp, (record) =>
-    record.timestamp >= timestamp && record.offset >= startOffset,
+  return findRecord(
+    segment,
+    offsets.lookup(from).position,
+    (batch) => batch.maxTimestamp >= timestamp,
+    (record) => record.timestamp >= timestamp && record.offset >= startOffset,
   )
 }
 
@@ -123,7 +126,12 @@ export async function findMaxTimestamp(segment: Segment): Promise<TimestampOffse
   const { maxTimestamp, offsetOfMaxTimestamp } = segment
   if (maxTimestamp < 0) return null
   const position = segment.indexes.offsets.lookup(offsetOfMaxTimestamp).position
-  return findRecord(segment, position, (batch) => batch.maxTimestamp === maxTimestamp, (record) => record.timestamp === maxTimestamp)
+  return findRecord(
+    segment,
+    position,
+    (batch) => batch.maxTimestamp === maxTimestamp,
+    (record) => record.timestamp === maxTimestamp,
+  )
 }
 
 function findRecord(

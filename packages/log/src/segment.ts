@@ -262,6 +262,8 @@ export class Segment {
   /** The largest record time, or when the file was written last if no record has a time. */
   largestTimestamp(): number {
     if (!this.hasLoadedIndexes) this.loadIndexesNow()
-    return this.maxTimestamp >= 0 ? this.maxTimestamp : (this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt)
+    return this.maxTimestamp >= 0
+      ? this.maxTimestamp
+      : (this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt)
   }
 }

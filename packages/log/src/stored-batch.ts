@@ -6,7 +6,7 @@
  *
  * A wrapper's offset is that of its last message, its timestamp the largest.
  */
-import { batchAt, crc32, fixed, layout, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, RecordsError } from '@mq/protocol'
+import { batchAt, fixed, LegacyBatch, layout, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, RecordsError } from '@mq/protocol'
 
 const OLD_MESSAGE = layout({
   offset: fixed.int64, //      0
@@ -74,21 +74,21 @@ export function storedBatch(bytes: Buffer, at: number, sizeInBytes: number, posi
 }
 
 /** Whether the bytes are what was written: sizes, offsets and checksum. Null if so. */
-export function storedBatchProblem(batch: StoredBatch): string | null {
-  const { bytes, at, sizeInBytes, magic } = batch
-  if (magic === 2) {
-    if (sizeInBytes < RECORD_BATCH.size) return `batch of ${sizeInBytes} bytes`
-    const view = new RecordBatch(bytes, at)
-    if (view.lastOffsetDelta < 0) return `last offset delta ${view.lastOffsetDelta}`
-    return view.crcIsValid() ? null : 'the CRC does not match'
+export function storedBatchProblem({ bytes, at, magic }: StoredBatch): string | null {
+  try {
+    return magic === 2 ? recordBatchProblem(new RecordBatch(bytes, at)) : messageProblem(new LegacyBatch(bytes, at))
+  } catch (error) {
+    if (error instanceof RecordsError) return error.message
+    throw error
   }
-  if (!Number.isSafeInteger(batch.lastOffset)) return 'offset out of range'
-  const smallest = magic === 1 ? OLD_MESSAGE.size + 8 : OLD_MESSAGE.timestamp.at + 8
-  if (sizeInBytes < smallest) return `message of ${sizeInBytes} bytes`
-  return OLD_MESSAGE.crc.get(bytes, at) === crc32(bytes, at + OLD_MESSAGE.magic.at, at + sizeInBytes)
-    ? null
-    : 'the CRC does not match'
 }
+
+function recordBatchProblem(batch: RecordBatch): string | null {
+  if (batch.lastOffsetDelta < 0) return `last offset delta ${batch.lastOffsetDelta}`
+  return batch.crcIsValid() ? null : 'the CRC does not match'
+}
+
+const messageProblem = (message: LegacyBatch): string | null => (message.crcIsValid() ? null : 'the CRC does not match')
 
 /** Whether a batch of this size has room for its own header. */
 export function headerIsWhole(bytes: Buffer, at: number, sizeInBytes: number): boolean {

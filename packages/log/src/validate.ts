@@ -4,7 +4,7 @@
  * format or the compression of the topic asks for another one.
  */
 import { batchAt, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, type RecordCursor, RecordsError } from '@mq/protocol'
-import { recompress } from './convert.js'
+import { convertMessageSet, recompress } from './convert.js'
 import { type AppendOrigin, type RecordError, type Refused, refused } from './outcomes.js'
 import type { TopicConfig } from './topic-config.js'
 
@@ -42,9 +42,7 @@ export function validate(records: Buffer, options: ValidateOptions): Validated |
   try {
     const extent = batchAt(records, 0)
     if (extent === null || extent.sizeInBytes > records.length) return refused('INVALID_RECORD', 'there is no whole record batch')
-    return extent.magic === 2
-      ? validateBatch(records, extent.sizeInBytes, options)
-      : refused('UNSUPPORTED_FOR_MESSAGE_FORMAT', `magic ${extent.magic}`)
+    return extent.magic === 2 ? validateBatch(records, extent.sizeInBytes, options) : convertMessageSet(records, options)
   } catch (error) {
     if (error instanceof RecordsError) return refused(error.error, error.message)
     throw error
@@ -77,7 +75,7 @@ function validateBatch(records: Buffer, sizeInBytes: number, options: ValidateOp
     : recompress(batch, options)
 }
 
-export function sizeProblem(batch: RecordBatch, config: TopicConfig): Refused | null {
+export function sizeProblem(batch: { readonly sizeInBytes: number }, config: TopicConfig): Refused | null {
   if (batch.sizeInBytes <= config['max.message.bytes']) return null
   return refused('MESSAGE_TOO_LARGE', `batch of ${batch.sizeInBytes} bytes, max.message.bytes is ${config['max.message.bytes']}`)
 }

@@ -1,0 +1,266 @@
+/**
+ * Opens the folder of a partition: finishes what an interrupted change left, finds the segments, repairs them where the last stop
+ * was not clean, and builds the state that is kept in memory (producers, leader epochs).
+ */
+import { posix } from 'node:path'
+import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import { LEADER_EPOCHS, readEpochs, readSmallFile } from './checkpoint.js'
+import { PARTITION_METADATA, readPartitionMetadata } from './directory-files.js'
+import { type SegmentFile, segmentFile } from './folder-names.js'
+import { finishInterrupted } from './interrupted.js'
+import { LeaderEpochs } from './leader-epochs.js'
+import type { LogContext } from './log-context.js'
+import { Snapshots } from './log-files.js'
+import { ProducerStates } from './producer-state.js'
+import { readNextOffset, readTimes, recoverSegment, replayProducers } from './recover.js'
+import { type Folder, Segment } from './segment.js'
+import { Segments } from './segments.js'
+import type { TopicConfig } from './topic-config.js'
+
+export interface LoadRequest {
+  readonly context: LogContext
+  readonly partition: TopicPartition
+  readonly folder: Folder
+  readonly config: () => TopicConfig
+  readonly hadCleanShutdown: boolean
+  /** Everything below it is known to be on the disk. */
+  readonly recoveryPoint: number
+  /** From the checkpoint: DeleteRecords may have moved the start into a segment. */
+  readonly logStartOffset: number
+}
+
+export interface LoadedLog {
+  readonly folder: Folder
+  readonly topicId: string | null
+  readonly segments: Segments
+  readonly producers: ProducerStates
+  readonly snapshots: Snapshots
+  readonly epochs: LeaderEpochs
+  /** The epochs are not those of the file: it has to be written again. */
+  readonly epochsChanged: boolean
+  readonly logStartOffset: number
+  readonly logEndOffset: number
+  readonly recoveryPoint: number
+  /** What was cut off or removed: null when nothing was. */
+  readonly cut: { readonly bytes: number; readonly segments: number; readonly problem: string } | null
+}
+
+export async function loadLog(request: LoadRequest): Promise<LoadedLog> {
+  await finishInterrupted(request.context, request.folder)
+  return new Loading(request).run()
+}
+
+class Loading {
+  readonly segments = new Segments()
+  readonly producers = new ProducerStates()
+  readonly snapshots: Snapshots
+  readonly epochs: LeaderEpochs
+  readonly #epochsBefore: string
+  #cutBytes = 0
+  #cutSegments = 0
+  #problem: string | null = null
+
+  constructor(readonly request: LoadRequest) {
+    const { context, folder } = request
+    this.snapshots = new Snapshots(context.disk, folder)
+    this.epochs = this.#readEpochs()
+    this.#epochsBefore = JSON.stringify(this.epochs.entries)
+  }
+
+  get #name(): string {
+    return formatTopicPartition(this.request.partition)
+  }
+
+  async run(): Promise<LoadedLog> {
+    const { context, folder, hadCleanShutdown, recoveryPoint, logStartOffset } = this.request
+    await this.#findSegments()
+    if (!hadCleanShutdown) await this.#recoverFrom(recoveryPoint)
+    let logEndOffset = this.segments.count === 0 ? -1 : await readNextOffset(this.segments.active)
+    if (logEndOffset < logStartOffset) {
+      this.#startOver(logStartOffset, logEndOffset)
+      logEndOffset = logStartOffset
+    }
+    await readTimes(this.segments.active)
+    this.epochs.truncateFromEnd(logEndOffset)
+    this.epochs.truncateFromStart(logStartOffset)
+    const start = Math.max(logStartOffset, this.segments.first.baseOffset)
+    this.#dropStraySnapshots()
+    await this.#loadProducers(start, logEndOffset)
+    return {
+      folder,
+      topicId: this.#readTopicId(),
+      segments: this.segments,
+      producers: this.producers,
+      snapshots: this.snapshots,
+      epochs: this.epochs,
+      epochsChanged: JSON.stringify(this.epochs.entries) !== this.#epochsBefore || !this.#hasEpochFile(context, folder),
+      logStartOffset: start,
+      logEndOffset,
+      recoveryPoint: hadCleanShutdown ? logEndOffset : Math.min(recoveryPoint, logEndOffset),
+      cut: this.#problem === null ? null : { bytes: this.#cutBytes, segments: this.#cutSegments, problem: this.#problem },
+    }
+  }
+
+  #hasEpochFile(context: LogContext, folder: Folder): boolean {
+    return context.disk.statNow(posix.join(folder.path, LEADER_EPOCHS)) !== null
+  }
+
+  #readEpochs(): LeaderEpochs {
+    const { context, folder } = this.request
+    const bytes = readSmallFile(context.disk, posix.join(folder.path, LEADER_EPOCHS))
+    if (bytes === null) return new LeaderEpochs()
+    const read = readEpochs(bytes)
+    if (!('problem' in read)) return new LeaderEpochs(read)
+    context.logger.warn({ partition: this.#name }, `${LEADER_EPOCHS}: ${read.problem}; the epochs of scanned segments are found again`)
+    return new LeaderEpochs()
+  }
+
+  #readTopicId(): string | null {
+    const { context, folder } = this.request
+    const bytes = readSmallFile(context.disk, posix.join(folder.path, PARTITION_METADATA))
+    if (bytes === null) return null
+    const read = readPartitionMetadata(bytes)
+    if ('topicId' in read) return read.topicId
+    context.logger.warn({ partition: this.#name }, `${PARTITION_METADATA}: ${read.problem}`)
+    return null
+  }
+
+  async #findSegments(): Promise<void> {
+    const { context, folder, config } = this.request
+    const found = segmentFiles(this.request)
+    const bases = new Set(found.filter(({ file }) => file.kind === 'log').map(({ file }) => file.baseOffset))
+    for (const { name, file } of found) {
+      const isIndex = file.kind === 'index' || file.kind === 'timeindex' || file.kind === 'txnindex'
+      if (isIndex && !bases.has(file.baseOffset)) context.disk.removeNow(posix.join(folder.path, name))
+    }
+    for (const baseOffset of [...bases].sort((a, b) => a - b)) {
+      const stat = context.disk.statNow(posix.join(folder.path, `${String(baseOffset).padStart(20, '0')}.log`))
+      const state = { sizeInBytes: stat!.sizeInBytes, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
+      const segment = new Segment(context.files, folder, baseOffset, config, state)
+      const problem = this.#problemOf(segment, baseOffset === Math.max(...bases))
+      if (problem !== null) {
+        context.logger.warn({ partition: this.#name, segment: baseOffset }, `${problem}: the segment is scanned, its indexes built again`)
+        await this.#recover(segment)
+      }
+      this.segments.add(segment)
+    }
+  }
+
+  /** Indexes of closed segments are looked at when they are first used; here only whether they are there. */
+  #problemOf(segment: Segment, isActive: boolean): string | null {
+    const { disk } = this.request.context
+    const txns = segment.loadTxnsNow()
+    if (txns !== null) return `transaction index: ${txns}`
+    if (!isActive) {
+      if (disk.statNow(segment.pathOf('index')) === null) return 'no offset index'
+      return disk.statNow(segment.pathOf('timeindex')) === null ? 'no time index' : null
+    }
+    const loaded = segment.loadIndexesNow()
+    return 'problem' in loaded ? loaded.problem : null
+  }
+
+  async #recover(segment: Segment): Promise<number> {
+    await this.#producersAt(segment.baseOffset)
+    const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs)
+    this.#cutBytes += cutBytes
+    this.#problem ??= problem
+    if (cutBytes > 0) {
+      const fields = { partition: this.#name, segment: segment.baseOffset, bytes: cutBytes, nextOffset: this.producers.endOffset }
+      this.request.context.logger.warn(fields, `cut at the first bad batch: ${problem}`)
+    }
+    return cutBytes
+  }
+
+  async #recoverFrom(recoveryPoint: number): Promise<void> {
+    const unflushed = this.segments.between(recoveryPoint, Number.POSITIVE_INFINITY)
+    for (const [at, segment] of unflushed.entries()) {
+      const cut = await this.#recover(segment)
+      if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
+      if (cut === 0) continue
+      for (const later of unflushed.slice(at + 1)) this.#remove(later)
+      return
+    }
+  }
+
+  #remove(segment: Segment): void {
+    this.segments.remove(segment)
+    this.#cutSegments++
+    this.#cutBytes += segment.sizeInBytes
+    segment.closeNow()
+    for (const path of segment.paths()) this.request.context.disk.removeNow(path)
+    this.snapshots.removeNow(segment.baseOffset)
+  }
+
+  /** Nothing is left at or after the start that the checkpoint knows: a new, empty segment begins there. */
+  #startOver(logStartOffset: number, logEndOffset: number): void {
+    const { context, folder, config } = this.request
+    if (this.segments.count > 0) {
+      const fields = { partition: this.#name, logStartOffset, logEndOffset }
+      context.logger.warn(fields, 'the log ends before its start offset: segments must have been lost; all are removed')
+      this.#problem ??= 'the log ends before its start offset'
+      for (const segment of [...this.segments.all]) this.#remove(segment)
+      this.epochs.clear()
+      this.snapshots.removeWhereNow(() => true)
+    }
+    const state = { sizeInBytes: 0, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
+    const segment = new Segment(context.files, folder, logStartOffset, config, state)
+    segment.createNow()
+    this.segments.add(segment)
+  }
+
+  /** Snapshots that belong to no segment go, but for the latest, if it is not older than the segments. */
+  #dropStraySnapshots(): void {
+    const bases = new Set(this.segments.all.map(({ baseOffset }) => baseOffset))
+    const strays = this.snapshots.offsets.filter((offset) => !bases.has(offset))
+    const latest = strays.at(-1) ?? -1
+    for (const offset of strays) if (offset !== latest || offset < this.segments.active.baseOffset) this.snapshots.removeNow(offset)
+  }
+
+  /** The state at an offset: from where it stands already, from the newest sound snapshot before it, or from the log's start. */
+  async #producersAt(offset: number): Promise<void> {
+    if (this.producers.endOffset === offset && offset > 0) return
+    const { context, logStartOffset } = this.request
+    const now = context.clock.now()
+    this.producers.clear()
+    this.producers.endOffset = Math.max(logStartOffset, this.segments.all[0]?.baseOffset ?? 0)
+    for (const at of this.snapshots.offsets.reverse()) {
+      if (at > offset || at <= logStartOffset) continue
+      const read = this.snapshots.readNow(at)
+      if (!('problem' in read)) {
+        this.producers.load(read, at, now, context.producerIdExpirationMs())
+        break
+      }
+      context.logger.warn({ partition: this.#name, snapshot: at }, `producer snapshot: ${read.problem}; it is built again`)
+      this.snapshots.removeNow(at)
+    }
+    if (this.producers.endOffset > offset) this.producers.endOffset = offset
+    await replayProducers(this.segments.all, this.producers, offset)
+  }
+
+  async #loadProducers(logStartOffset: number, logEndOffset: number): Promise<void> {
+    const { context } = this.request
+    this.snapshots.removeWhereNow((offset) => offset > logEndOffset || offset <= logStartOffset)
+    await this.#producersAt(logEndOffset)
+    this.producers.expire(context.clock.now(), context.producerIdExpirationMs())
+    if (logEndOffset > Math.max(this.snapshots.latest, logStartOffset)) this.snapshots.writeNow(logEndOffset, this.producers.entries)
+  }
+}
+
+export function rollJitter(context: LogContext, config: TopicConfig): number {
+  const most = Math.min(config['segment.jitter.ms'], config['segment.ms'])
+  return most === 0 ? 0 : Math.floor(context.random.next() * most)
+}
+
+interface NamedFile {
+  readonly name: string
+  readonly file: SegmentFile
+}
+
+function segmentFiles({ context, folder }: LoadRequest): NamedFile[] {
+  const found: NamedFile[] = []
+  for (const { name, kind } of context.disk.listNow(folder.path)) {
+    const file = kind === 'file' ? segmentFile(name) : null
+    if (file !== null && file.suffix === '') found.push({ name, file })
+  }
+  return found
+}

@@ -1,0 +1,299 @@
+/**
+ * What one partition's log is at this moment, and the steps that change its segments: roll, flush, cut, remove. Steps that change
+ * segments run one at a time, in the order of the append queue.
+ *
+ *   log start     last stable    high watermark         log end
+ *      |--------------|---------------|--------------------|        recovery point: below it all is on the disk
+ *
+ * Invariants: logStart <= lastStable <= highWatermark <= logEnd;  recoveryPoint <= logEnd;  the active segment ends at logEnd.
+ */
+import { posix } from 'node:path'
+import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import { PARTITION_METADATA, partitionMetadataToText } from './directory-files.js'
+import { writeAtomically } from './checkpoint.js'
+import type { LeaderEpochs } from './leader-epochs.js'
+import type { LogContext } from './log-context.js'
+import { EpochFile, type Snapshots } from './log-files.js'
+import { type LoadedLog, rollJitter } from './log-load.js'
+import type { ProducerStates } from './producer-state.js'
+import { ensureIndexes, readTimes, replayProducers } from './recover.js'
+import { type Folder, Segment } from './segment.js'
+import { scanBatches } from './segment-scan.js'
+import type { Segments } from './segments.js'
+import type { TailOfLog } from './tail-cache.js'
+import type { TopicConfig } from './topic-config.js'
+
+export class LogState {
+  readonly folder: Folder
+  topicId: string | null
+  readonly segments: Segments
+  readonly producers: ProducerStates
+  readonly snapshots: Snapshots
+  readonly epochs: LeaderEpochs
+  readonly epochFile: EpochFile
+  readonly tail: TailOfLog
+  logStartOffset: number
+  logEndOffset: number
+  highWatermark: number
+  recoveryPoint: number
+  /** Monotonic milliseconds. */
+  lastFlushAt: number
+  isClosed = false
+  /** Cancels for the files that wait to be removed. */
+  readonly pendingRemovals = new Set<() => void>()
+  #flushing: Promise<void> = Promise.resolve()
+
+  constructor(
+    readonly context: LogContext,
+    readonly partition: TopicPartition,
+    readonly config: () => TopicConfig,
+    loaded: LoadedLog,
+  ) {
+    this.folder = loaded.folder
+    this.topicId = loaded.topicId
+    this.segments = loaded.segments
+    this.producers = loaded.producers
+    this.snapshots = loaded.snapshots
+    this.epochs = loaded.epochs
+    this.epochFile = new EpochFile(context.disk, loaded.folder, loaded.epochs)
+    this.tail = context.tail.tailOf()
+    this.logStartOffset = loaded.logStartOffset
+    this.logEndOffset = loaded.logEndOffset
+    this.highWatermark = loaded.logStartOffset
+    this.recoveryPoint = Math.max(loaded.recoveryPoint, loaded.logStartOffset)
+    this.lastFlushAt = context.clock.monotonic()
+  }
+
+  get name(): string {
+    return formatTopicPartition(this.partition)
+  }
+
+  get lastStableOffset(): number {
+    const first = this.producers.firstUnstableOffset
+    return first === null ? this.highWatermark : Math.min(this.highWatermark, Math.max(first, this.logStartOffset))
+  }
+
+  moveHighWatermark(to: number): void {
+    this.highWatermark = Math.max(this.logStartOffset, Math.min(to, this.logEndOffset))
+    this.producers.highWatermarkMovedTo(this.highWatermark)
+  }
+
+  moveLogStart(to: number): void {
+    this.logStartOffset = to
+    if (this.highWatermark < to) this.highWatermark = to
+    if (this.recoveryPoint < to) this.recoveryPoint = to
+    this.producers.logStartMovedTo(to)
+    if (this.epochs.truncateFromStart(to)) this.writeEpochs()
+  }
+
+  /** In the background; a failure takes the directory offline. */
+  writeEpochs(): Promise<void> {
+    return this.epochFile.write().catch((error) => {
+      this.context.directory.failWith(error)
+    })
+  }
+
+  async writeTopicId(topicId: string): Promise<void> {
+    this.topicId = topicId
+    const path = posix.join(this.folder.path, PARTITION_METADATA)
+    await writeAtomically(this.context.disk, path, partitionMetadataToText(topicId))
+  }
+
+  newSegment(baseOffset: number): Segment {
+    const { context, config } = this
+    const state = { sizeInBytes: 0, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
+    return new Segment(context.files, this.folder, baseOffset, config, state)
+  }
+
+  /** Begins a new active segment; what the old ones hold is made durable in the background. */
+  rollNow(firstOffset: number): void {
+    const baseOffset = Math.max(firstOffset, this.logEndOffset)
+    const old = this.segments.active
+    if (old.baseOffset === baseOffset) {
+      // Nothing was written to it: the same file goes on, with empty indexes and a new age.
+      old.resetIndexesNow()
+      old.createdAt = this.context.clock.now()
+      return
+    }
+    old.becomeInactiveNow()
+    const segment = this.newSegment(baseOffset)
+    segment.createNow()
+    this.segments.add(segment)
+    this.context.indexMemory.touch(old)
+    this.producers.endOffset = baseOffset
+    if (this.snapshots.latest < baseOffset) this.snapshots.writeNow(baseOffset, this.producers.entries)
+    void this.flush(baseOffset)
+  }
+
+  /** Everything below the offset is durable once this resolves; false when the directory failed. */
+  async flush(upTo: number): Promise<boolean> {
+    const mine = this.#flushing.then(() => this.#flushNow(upTo))
+    this.#flushing = mine.catch(() => {})
+    try {
+      await mine
+    } catch (error) {
+      this.context.directory.failWith(error)
+    }
+    return !this.context.directory.isOffline
+  }
+
+  async #flushNow(upTo: number): Promise<void> {
+    const { context } = this
+    if (upTo <= this.recoveryPoint || context.directory.isOffline || this.isClosed) return
+    for (const segment of this.segments.between(this.recoveryPoint, upTo)) await this.#syncSegment(segment)
+    await this.snapshots.sync(upTo)
+    await this.epochFile.settled()
+    await context.disk.syncDirectory(this.folder.path)
+    if (context.directory.isOffline) return
+    this.recoveryPoint = Math.max(this.recoveryPoint, Math.min(upTo, this.logEndOffset))
+    this.lastFlushAt = context.clock.monotonic()
+  }
+
+  async #syncSegment(segment: Segment): Promise<void> {
+    try {
+      segment.writeIndexesNow(segment === this.segments.active ? 'full' : 'trimmed')
+      await segment.sync()
+      await this.snapshots.sync(segment.baseOffset)
+    } catch (error) {
+      // Retention may take a segment away while it is synced; nobody needs it any more then.
+      if (this.segments.all.includes(segment)) throw error
+    }
+  }
+
+  /** Takes the oldest segments out of the log; their files go after `file.delete.delay.ms`. */
+  removeOldestNow(count: number): void {
+    const gone = this.segments.all.slice(0, count)
+    const next = this.segments.all[count]!.baseOffset
+    for (const segment of gone) this.#removeNow(segment)
+    if (next > this.logStartOffset) this.moveLogStart(next)
+  }
+
+  #removeNow(segment: Segment): void {
+    const { disk } = this.context
+    this.segments.remove(segment)
+    this.context.indexMemory.forget(segment)
+    this.snapshots.removeNow(segment.baseOffset)
+    const renamed: string[] = []
+    for (const path of segment.paths()) {
+      if (disk.statNow(path) === null) continue
+      disk.renameNow(path, `${path}.deleted`)
+      renamed.push(`${path}.deleted`)
+    }
+    segment.closeNow()
+    const cancel = this.context.timers.after(this.config()['file.delete.delay.ms'], () => {
+      this.pendingRemovals.delete(cancel)
+      for (const path of renamed) void disk.remove(path).catch((error) => this.context.directory.failWith(error))
+    })
+    this.pendingRemovals.add(cancel)
+  }
+
+  /** Runs alone among flushes: what is synced meanwhile must not count for bytes that are written later. */
+  #withoutFlush(change: () => Promise<void>): Promise<void> {
+    const mine = this.#flushing.then(change)
+    this.#flushing = mine.catch(() => {})
+    return mine
+  }
+
+  /** Drops everything at and above the offset. */
+  truncateTo(offset: number): Promise<void> {
+    return this.#withoutFlush(() => this.#truncateTo(offset))
+  }
+
+  /** Drops everything; the next record gets this offset. */
+  startOver(offset: number): Promise<void> {
+    return this.#withoutFlush(() => this.#startOver(offset))
+  }
+
+  async #truncateTo(offset: number): Promise<void> {
+    if (offset >= this.logEndOffset) {
+      if (this.epochs.truncateFromEnd(offset)) await this.writeEpochs()
+      return
+    }
+    if (offset < this.segments.first.baseOffset) return this.#startOver(offset)
+    this.tail.clear()
+    for (const segment of [...this.segments.all]) if (segment.baseOffset > offset) this.#removeNow(segment)
+    const active = this.segments.active
+    await ensureIndexes(active)
+    active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
+    await readTimes(active)
+    this.logEndOffset = offset
+    this.logStartOffset = Math.min(this.logStartOffset, offset)
+    this.recoveryPoint = Math.min(this.recoveryPoint, offset)
+    this.snapshots.removeWhereNow((at) => at > offset)
+    if (this.epochs.truncateFromEnd(offset)) await this.writeEpochs()
+    await this.#rebuildProducers(offset)
+    this.moveHighWatermark(this.highWatermark)
+  }
+
+  /** Where the batch begins that holds the offset, or the first one after it. */
+  async #positionOf(segment: Segment, offset: number): Promise<number> {
+    const start = segment.indexes.offsets.lookup(offset).position
+    return segment.data.pinned(async (file) => {
+      for await (const batch of scanBatches(file, start, segment.sizeInBytes)) if (batch.lastOffset >= offset) return batch.position
+      return segment.sizeInBytes
+    })
+  }
+
+  async #rebuildProducers(offset: number): Promise<void> {
+    const { context, producers, snapshots } = this
+    producers.clear()
+    producers.endOffset = this.logStartOffset
+    for (const at of snapshots.offsets.reverse()) {
+      const read = snapshots.readNow(at)
+      if ('problem' in read) continue
+      producers.load(read, at, context.clock.now(), context.producerIdExpirationMs())
+      break
+    }
+    await replayProducers(this.segments.all, producers, offset)
+  }
+
+  async #startOver(offset: number): Promise<void> {
+    this.tail.clear()
+    const old = [...this.segments.all]
+    for (const segment of old) this.#removeNow(segment)
+    const segment = this.newSegment(offset)
+    segment.createNow()
+    this.segments.add(segment)
+    this.snapshots.removeWhereNow(() => true)
+    this.producers.clear()
+    this.producers.endOffset = offset
+    this.logStartOffset = offset
+    this.logEndOffset = offset
+    this.highWatermark = offset
+    this.recoveryPoint = offset
+    this.epochs.clear()
+    await this.writeEpochs()
+  }
+
+  /** Writes what a clean start wants: indexes cut to size, a snapshot at the end, everything durable. */
+  async close(): Promise<void> {
+    const { active } = this.segments
+    if (!this.context.directory.isOffline) {
+      try {
+        active.becomeInactiveNow()
+        const end = this.logEndOffset
+        if (end > Math.max(this.snapshots.latest, this.logStartOffset)) this.snapshots.writeNow(end, this.producers.entries)
+        await this.flush(end)
+        await active.sync()
+        await this.snapshots.sync(end)
+        await this.epochFile.settled()
+        await this.context.disk.syncDirectory(this.folder.path)
+      } catch (error) {
+        this.context.directory.failWith(error)
+      }
+    }
+    this.abandon()
+  }
+
+  /** Closes the files as they are. */
+  abandon(): void {
+    for (const cancel of this.pendingRemovals) cancel()
+    this.pendingRemovals.clear()
+    this.isClosed = true
+    this.tail.clear()
+    for (const segment of this.segments.all) {
+      this.context.indexMemory.forget(segment)
+      segment.closeNow()
+    }
+  }
+}

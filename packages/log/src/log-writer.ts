@@ -1,0 +1,301 @@
+/**
+ * Appends to one log (DESIGN 4.4). Small ones are written at once, or together at the end of the turn; large ones by one
+ * asynchronous write that gathers what arrives meanwhile. Nothing is visible before its bytes are in the file, and a write that
+ * failed takes the directory offline: what it left in the file lies beyond the log's end.
+ */
+import { type Admitted, admit } from './admit.js'
+import { AppendQueue, type AppendOptions, type PendingAppend } from './append-queue.js'
+import type { LogState } from './log-state.js'
+import { type Appended, type Refused, refused } from './outcomes.js'
+import { type DiskFile, DiskError } from './ports.js'
+import type { Duplicate } from './producer-state.js'
+import type { Segment } from './segment.js'
+import type { AbortedEntry } from './txn-index.js'
+
+/** Up to here a write is synchronous: the copy into the page cache costs less than a thread's hand-over. */
+const SYNCHRONOUS_BYTES = 128 * 1024
+/** More is not gathered into one write. */
+const GATHERED_BYTES = 4 * 1024 * 1024
+/** A synchronous write that took so long says that the kernel holds writers back … */
+const SLOW_WRITE_MS = 20
+/** … so for a while none is tried. */
+const STAY_ASYNCHRONOUS_MS = 1000
+
+interface Write {
+  readonly admitted: Admitted
+  readonly aborted: readonly AbortedEntry[]
+  readonly answer: (outcome: Appended | Refused) => void
+}
+
+export class LogWriter {
+  readonly #queue = new AppendQueue()
+  #turnIsAsked = false
+  #asynchronousUntil = Number.NEGATIVE_INFINITY
+
+  constructor(readonly state: LogState) {}
+
+  append(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {
+    const { context, isClosed } = this.state
+    if (context.directory.isOffline || isClosed) return context.directory.refusal()
+    const queue = this.#queue
+    if (context.turn === undefined && queue.isEmpty && !queue.isBusy && this.#maySynchronously(records.length)) {
+      return this.#appendNow(records, options)
+    }
+    if (!queue.hasRoomFor(records.length)) return refused('KAFKA_STORAGE_ERROR', 'too much waits to be written to this log')
+    return new Promise((answer) => {
+      queue.push({ kind: 'append', records, options, answer })
+      this.#wake()
+    })
+  }
+
+  /** Runs alone: after what was appended before, before what is appended later. */
+  run<R>(task: () => Promise<R>): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ kind: 'task', run: () => task().then(resolve, reject) })
+      this.#pump()
+    })
+  }
+
+  #maySynchronously(sizeInBytes: number): boolean {
+    return sizeInBytes <= SYNCHRONOUS_BYTES && this.state.context.clock.monotonic() >= this.#asynchronousUntil
+  }
+
+  #wake(): void {
+    const { turn } = this.state.context
+    if (turn === undefined) return this.#pump()
+    if (this.#turnIsAsked) return
+    this.#turnIsAsked = true
+    turn.afterThisTurn(() => {
+      this.#turnIsAsked = false
+      this.#pump()
+    })
+  }
+
+  #appendNow(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {
+    const admitted = this.#admit(records, options, this.state.logEndOffset)
+    if (admitted.kind === 'refused') return this.#withStart(admitted)
+    if (admitted.kind === 'duplicate') return this.#duplicate(admitted)
+    try {
+      if (this.#wouldRoll(admitted, 0)) this.state.rollNow(admitted.firstOffset)
+      const aborted = this.#apply(admitted)
+      this.#writeNow([admitted.bytes])
+      this.#commit(admitted, aborted)
+    } catch (error) {
+      return this.#failed(error)
+    }
+    return this.#answerOf(admitted)
+  }
+
+  #admit(records: Buffer, options: AppendOptions, nextOffset: number): Admitted | Duplicate | Refused {
+    const { config, context, producers } = this.state
+    return admit(records, options, { config: config(), nextOffset, now: context.clock.now(), producers })
+  }
+
+  #withStart(outcome: Refused): Refused {
+    return { ...outcome, logStartOffset: this.state.logStartOffset }
+  }
+
+  #duplicate({ firstOffset, lastOffset, timestamp }: Duplicate): Appended {
+    const { logStartOffset, config } = this.state
+    const logAppendTime = config()['message.timestamp.type'] === 'LogAppendTime' ? timestamp : -1
+    return { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: true }
+  }
+
+  #wouldRoll({ bytes, maxTimestamp, lastOffset }: Admitted, gatheredBytes: number): boolean {
+    const sizeInBytes = gatheredBytes + bytes.length
+    return this.state.segments.active.shouldRoll({ sizeInBytes, maxTimestamp, lastOffset }, this.state.context.clock.now())
+  }
+
+  /** Producers and epochs go first: if the write fails, the directory is offline and nobody asks them any more. */
+  #apply({ batches, ofProducers }: Admitted): AbortedEntry[] {
+    const { epochs, producers } = this.state
+    let changed = false
+    for (const { partitionLeaderEpoch, baseOffset } of batches) {
+      if (partitionLeaderEpoch >= 0 && partitionLeaderEpoch !== epochs.latest) changed = epochs.assign(partitionLeaderEpoch, baseOffset) || changed
+    }
+    if (changed) void this.state.writeEpochs()
+    const aborted: AbortedEntry[] = []
+    for (const batch of ofProducers) {
+      const entry = producers.apply(batch)
+      if (entry !== null) aborted.push(entry)
+    }
+    return aborted
+  }
+
+  #commit(admitted: Admitted, aborted: readonly AbortedEntry[]): void {
+    const { state } = this
+    const { active } = state.segments
+    const { bytes, batches, lastOffset, maxTimestamp } = admitted
+    active.appended({ lastOffset, maxTimestamp, sizeInBytes: bytes.length })
+    for (const entry of aborted) active.txns.append(entry)
+    for (const batch of batches) state.tail.add(batch.baseOffset, batch.lastOffset, batches.length === 1 ? bytes : batch.slice())
+    state.logEndOffset = lastOffset + 1
+    state.producers.endOffset = lastOffset + 1
+  }
+
+  /** With `flush.messages` or a failed directory the answer has to wait, or be another. */
+  #answerOf({ firstOffset, lastOffset, logAppendTime }: Admitted): Appended | Promise<Appended | Refused> {
+    const { state } = this
+    const { logStartOffset } = state
+    const appended: Appended = { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: false }
+    if (state.logEndOffset - state.recoveryPoint < state.config()['flush.messages']) return appended
+    return state.flush(state.logEndOffset).then((durable) => (durable ? appended : state.context.directory.refusal()))
+  }
+
+  #failed(error: unknown): Refused {
+    const { context, segments } = this.state
+    const refusal = context.directory.failWith(error)
+    try {
+      segments.active.data.now().truncateNow(segments.active.sizeInBytes)
+    } catch (again) {
+      if (!(again instanceof DiskError)) throw again
+    }
+    return refusal
+  }
+
+  #writeNow(slices: readonly Buffer[]): void {
+    const { clock } = this.state.context
+    const { active } = this.state.segments
+    const started = clock.monotonic()
+    const file = active.data.now()
+    let left = slices
+    let position = active.sizeInBytes
+    for (;;) {
+      const taken = file.writevNow(left, position)
+      position += taken
+      left = without(left, taken)
+      if (left.length === 0) break
+      requireProgress(taken, file)
+    }
+    const ended = clock.monotonic()
+    if (ended - started > SLOW_WRITE_MS) this.#asynchronousUntil = ended + STAY_ASYNCHRONOUS_MS
+  }
+
+  #pump(): void {
+    const queue = this.#queue
+    while (!queue.isBusy) {
+      const head = queue.head
+      if (head === undefined) return
+      if (head.kind === 'task') {
+        queue.shift()
+        queue.isBusy = true
+        void head.run().then(() => this.#resume())
+        return
+      }
+      this.#writeGroup()
+    }
+  }
+
+  #resume(): void {
+    this.#queue.isBusy = false
+    this.#pump()
+  }
+
+  /** Takes as many appends as fit one write into the active segment, and writes them. */
+  #writeGroup(): void {
+    const queue = this.#queue
+    const { state } = this
+    const group: Write[] = []
+    const duplicates: (() => void)[] = []
+    let sizeInBytes = 0
+    let nextOffset = state.logEndOffset
+    try {
+      for (let head = queue.head; head?.kind === 'append' && sizeInBytes < GATHERED_BYTES; head = queue.head) {
+        const taken = this.#take(head, nextOffset, sizeInBytes, duplicates)
+        if (taken === 'later') break
+        queue.shift()
+        if (taken === null) continue
+        group.push(taken)
+        sizeInBytes += taken.admitted.bytes.length
+        nextOffset = taken.admitted.lastOffset + 1
+      }
+      const slices = group.map(({ admitted }) => admitted.bytes)
+      if (sizeInBytes > 0 && !this.#maySynchronously(sizeInBytes)) {
+        queue.isBusy = true
+        void this.#writeAside(group, slices, duplicates)
+        return
+      }
+      if (sizeInBytes > 0) this.#writeNow(slices)
+      this.#commitGroup(group, duplicates)
+    } catch (error) {
+      this.#refuseGroup(group, this.#failed(error))
+      for (const answer of duplicates) answer()
+    }
+  }
+
+  /** Null when the append is answered already; `later` when it needs another segment than what is gathered so far. */
+  #take(head: PendingAppend, nextOffset: number, gathered: number, duplicates: (() => void)[]): Write | 'later' | null {
+    const { context } = this.state
+    if (context.directory.isOffline || this.state.isClosed) {
+      head.answer(context.directory.refusal())
+      return null
+    }
+    const admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset)
+    if (admitted.kind === 'refused') {
+      head.answer(this.#withStart(admitted))
+      return null
+    }
+    if (admitted.kind === 'duplicate') {
+      duplicates.push(() => head.answer(context.directory.isOffline ? context.directory.refusal() : this.#duplicate(admitted)))
+      return null
+    }
+    if (this.#wouldRoll(admitted, gathered)) {
+      if (gathered > 0) {
+        head.admitted = admitted
+        return 'later'
+      }
+      this.state.rollNow(admitted.firstOffset)
+    }
+    return { admitted, aborted: this.#apply(admitted), answer: head.answer }
+  }
+
+  async #writeAside(group: readonly Write[], slices: readonly Buffer[], duplicates: readonly (() => void)[]): Promise<void> {
+    const { active } = this.state.segments
+    try {
+      await active.data.pinned((file) => writeAll(file, slices, active))
+      this.#commitGroup(group, duplicates)
+    } catch (error) {
+      this.#refuseGroup(group, this.#failed(error))
+      for (const answer of duplicates) answer()
+    }
+    this.#resume()
+  }
+
+  #commitGroup(group: readonly Write[], duplicates: readonly (() => void)[]): void {
+    for (const { admitted, aborted } of group) this.#commit(admitted, aborted)
+    for (const { admitted, answer } of group) {
+      const outcome = this.#answerOf(admitted)
+      if (outcome instanceof Promise) void outcome.then(answer)
+      else answer(outcome)
+    }
+    for (const answer of duplicates) answer()
+  }
+
+  #refuseGroup(group: readonly Write[], refusal: Refused): void {
+    for (const { answer } of group) answer(refusal)
+  }
+}
+
+async function writeAll(file: DiskFile, slices: readonly Buffer[], segment: Segment): Promise<void> {
+  let left = slices
+  let position = segment.sizeInBytes
+  while (left.length > 0) {
+    const taken = await file.writev(left, position)
+    requireProgress(taken, file)
+    position += taken
+    left = without(left, taken)
+  }
+}
+
+/** The slices without their first bytes. */
+function without(slices: readonly Buffer[], count: number): readonly Buffer[] {
+  let left = count
+  let at = 0
+  while (at < slices.length && left >= slices[at]!.length) left -= slices[at++]!.length
+  if (at === slices.length) return []
+  return left === 0 ? slices.slice(at) : [slices[at]!.subarray(left), ...slices.slice(at + 1)]
+}
+
+function requireProgress(taken: number, file: DiskFile): void {
+  if (taken === 0) throw new DiskError('EIO', 'write', file.path, 'nothing was taken')
+}
