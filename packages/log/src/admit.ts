@@ -47,7 +47,13 @@ export function admit(records: Buffer, options: AppendOptions, state: AdmitState
 
 function fromLeader(records: Buffer, { origin, leaderEpoch }: AppendOptions, state: AdmitState): Admitted | Refused {
   const { config, now, nextOffset: firstOffset } = state
-  const validated = validate(records, { origin: origin === 'coordinator' ? origin : 'client', leaderEpoch, firstOffset, now, config })
+  const validated = validate(records, {
+    origin: origin === 'coordinator' ? origin : 'client',
+    leaderEpoch,
+    firstOffset,
+    now,
+    config,
+  })
   if (validated.kind === 'refused') return validated
   const { batch, lastOffset, maxTimestamp, logAppendTime } = validated
   const ofProducer = producerBatch(batch)
@@ -71,7 +77,8 @@ function copyOfLeader(records: Buffer, { nextOffset }: AdmitState): Admitted | R
   let maxTimestamp = -1
   try {
     for (const batch of iterateBatches(records)) {
-      if (!batch.crcIsValid()) return refused('CORRUPT_MESSAGE', `the CRC of the batch at offset ${batch.baseOffset} does not match`)
+      if (!batch.crcIsValid())
+        return refused('CORRUPT_MESSAGE', `the CRC of the batch at offset ${batch.baseOffset} does not match`)
       if (batch.baseOffset < next) return refused('INVALID_RECORD', `offset ${batch.baseOffset} where ${next} or more must come`)
       batches.push(batch)
       sizeInBytes += batch.sizeInBytes

@@ -3,7 +3,16 @@
  */
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
+import {
+  type Disk,
+  type DiskEntry,
+  DiskError,
+  type DiskErrorCode,
+  type DiskFile,
+  type DiskStat,
+  type OpenMode,
+  type Processes,
+} from './ports.js'
 
 const KNOWN: readonly DiskErrorCode[] = ['ENOSPC', 'EIO', 'ENOENT', 'EEXIST', 'EACCES', 'EMFILE', 'EROFS', 'ENOTDIR', 'EDQUOT']
 
@@ -168,3 +177,41 @@ class NodeDisk implements Disk {
 
 /** The file system of this machine. */
 export const nodeDisk: Disk = new NodeDisk()
+
+/** Field 22 of /proc/PID/stat counts clock ticks since the machine started. */
+function startedAt(pid: number): string {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** The processes of this machine. */
+export const nodeProcesses: Processes = {
+  self: { pid: process.pid, startedAt: startedAt(process.pid) },
+
+  isRunning({ pid, startedAt: since }) {
+    try {
+      process.kill(pid, 0)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+    }
+    const now = startedAt(pid)
+    return since === '' || now === '' || since === now
+  },
+
+  holdsAdvisoryLock(path) {
+    try {
+      const inode = `:${fs.statSync(path).ino}`
+      const lines = fs.readFileSync('/proc/locks', 'latin1').split('\n')
+      return lines.some((line) => {
+        const [, , , , pid, file] = line.split(/\s+/)
+        return file?.endsWith(inode) === true && Number(pid) !== process.pid
+      })
+    } catch {
+      return false
+    }
+  },
+}

@@ -1,6 +1,13 @@
 /** Public face of @mq/log. */
+
+export type { AppendOptions } from './append-queue.js'
+export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
+export type { MetaProperties } from './directory-files.js'
+export { nodeDisk, nodeProcesses } from './disk-node.js'
 export { type Cut, Log, type LogPartition, type ReadOptions, type TimestampQuery } from './log.js'
-export type { LogDirectories } from './log-directory.js'
+export { LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
+export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
+export { MemoryDisk } from './memory-disk.js'
 export type {
   AbortedTransaction,
   Appended,

@@ -1,21 +1,276 @@
 /**
- * All `log.dirs` of a broker: which partitions they hold, and what happens to a directory that fails.
+ * One log directory: its lock, whose it is, the partitions in it, its checkpoints and the mark of a clean shutdown.
+ *
+ * Order of a start: lock, `meta.properties`, clean-shutdown mark taken away (a stop while loading must not look clean), then the
+ * partitions. Order of a stop: partitions closed, checkpoints, the mark, unlock.
  */
-import type { Log, LogPartition } from './log.js'
+import { posix } from 'node:path'
+import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import {
+  HIGH_WATERMARKS,
+  LOG_START_OFFSETS,
+  offsetsToText,
+  type PartitionOffsets,
+  RECOVERY_POINTS,
+  readOffsets,
+  readSmallFile,
+  writeAtomically,
+} from './checkpoint.js'
+import {
+  CLEAN_SHUTDOWN,
+  cleanShutdownText,
+  META_PROPERTIES,
+  type MetaProperties,
+  metaPropertiesToText,
+  readMetaProperties,
+} from './directory-files.js'
+import { lockDirectory, unlockDirectory } from './directory-lock.js'
+import { markedFolderName, partitionFolder } from './folder-names.js'
+import { type ConfigBox, Log } from './log.js'
+import type { DirectoryHealth, LogContext } from './log-context.js'
+import { loadLog } from './log-load.js'
+import type { Processes } from './ports.js'
 import type { TopicConfig } from './topic-config.js'
 
-export interface LogDirectories {
-  get(partition: LogPartition): Log | undefined
-  /** In the directory with the fewest partitions; resolves when the folder is on disk. */
-  create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log>
-  /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
-  delete(partition: LogPartition): Promise<void>
-  all(): Iterable<Log>
-  setTopicConfig(topic: string, config: TopicConfig): void
-  /** Nothing of this topic is deleted or cleaned until it is released: its configs are not known yet. */
-  holdRetention(topic: string): void
-  releaseRetention(topic: string): void
-  wasCleanShutdown(directory: string): boolean
-  checkpointAll(): Promise<void>
-  close(): Promise<void>
+/** Why log directories cannot be opened: nothing was changed in them. */
+export class LogDirectoryError extends Error {
+  override readonly name = 'LogDirectoryError'
+  constructor(
+    readonly reason: 'locked' | 'not-ours' | 'malformed' | 'duplicate-partition' | 'failed',
+    readonly directory: string,
+    detail: string,
+  ) {
+    super(`log directory ${directory}: ${detail}`)
+  }
+}
+
+/** Whose a directory is; null for a new one. Reads only. */
+export function readDirectoryOwner(disk: LogContext['disk'], directory: string): MetaProperties | null {
+  const bytes = readSmallFile(disk, posix.join(directory, META_PROPERTIES))
+  if (bytes === null) return null
+  const read = readMetaProperties(bytes)
+  if ('problem' in read) throw new LogDirectoryError('malformed', directory, `${META_PROPERTIES}: ${read.problem}`)
+  return read
+}
+
+export interface DirectoryOptions {
+  readonly context: LogContext
+  readonly processes: Processes
+  readonly brokerId: number
+  /** Undefined: whatever the directory has. */
+  readonly clusterId: string | undefined
+  readonly topicConfig: (topic: string) => TopicConfig
+  readonly loadAtATime: number
+  /** Called after each log, for progress. */
+  readonly whenLoaded: (done: number, all: number) => void
+}
+
+export class LogDirectory {
+  readonly path: string
+  readonly logs = new Map<string, Log>()
+  readonly #options: DirectoryOptions
+  wasClean = false
+  #loaded = false
+  /** Folders that go away with all they hold; cancels of the timers. */
+  readonly #pendingRemovals = new Set<() => void>()
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options
+    this.path = options.context.directory.path
+  }
+
+  get health(): DirectoryHealth {
+    return this.#options.context.directory
+  }
+
+  get #disk() {
+    return this.#options.context.disk
+  }
+
+  #pathOf(name: string): string {
+    return posix.join(this.path, name)
+  }
+
+  /** Takes the directory into use. @throws LogDirectoryError, DiskError */
+  async claim(): Promise<void> {
+    this.#disk.makeDirectoryNow(this.path)
+    const holder = lockDirectory(this.#disk, this.#options.processes, this.path)
+    if (holder !== null) throw new LogDirectoryError('locked', this.path, `in use by ${holder}`)
+    await this.#checkOwner()
+    this.wasClean = this.#disk.statNow(this.#pathOf(CLEAN_SHUTDOWN)) !== null
+    this.#disk.removeNow(this.#pathOf(CLEAN_SHUTDOWN))
+    await this.#disk.syncDirectory(this.path)
+  }
+
+  async #checkOwner(): Promise<void> {
+    const { brokerId, clusterId, context } = this.#options
+    const owner = readDirectoryOwner(this.#disk, this.path)
+    if (owner === null) {
+      if (clusterId === undefined) return
+      await writeAtomically(
+        this.#disk,
+        this.#pathOf(META_PROPERTIES),
+        metaPropertiesToText({ brokerId, clusterId }, context.clock.now()),
+      )
+      return
+    }
+    if (owner.brokerId !== brokerId) {
+      throw new LogDirectoryError('not-ours', this.path, `belongs to broker ${owner.brokerId}, this is broker ${brokerId}`)
+    }
+    if (clusterId !== undefined && owner.clusterId !== clusterId) {
+      throw new LogDirectoryError('not-ours', this.path, `belongs to cluster ${owner.clusterId}, this is cluster ${clusterId}`)
+    }
+  }
+
+  /** Opens every partition in it; a failure of the disk takes the directory offline. */
+  async load(): Promise<void> {
+    try {
+      await this.#loadAll()
+      this.#loaded = !this.health.isOffline
+    } catch (error) {
+      this.health.failWith(error)
+    }
+  }
+
+  async #loadAll(): Promise<void> {
+    const recoveryPoints = this.#readCheckpoint(RECOVERY_POINTS)
+    const startOffsets = this.#readCheckpoint(LOG_START_OFFSETS)
+    const highWatermarks = this.#readCheckpoint(HIGH_WATERMARKS)
+    const waiting: { readonly name: string; readonly partition: TopicPartition }[] = []
+    for (const { name, kind } of this.#disk.listNow(this.path)) {
+      const folder = kind === 'directory' ? partitionFolder(name) : null
+      if (folder?.kind === 'partition') waiting.push({ name, partition: folder.partition })
+      else if (folder?.kind === 'delete')
+        this.#removeLater(name, this.#options.topicConfig(folder.partition.topic)['file.delete.delay.ms'])
+    }
+    const all = waiting.length
+    let done = 0
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && !this.health.isOffline; next = waiting.shift()) {
+        const log = await this.#loadOne(
+          next.name,
+          next.partition,
+          recoveryPoints.get(next.name) ?? 0,
+          startOffsets.get(next.name) ?? 0,
+        )
+        log.updateHighWatermark(highWatermarks.get(next.name) ?? 0)
+        this.#options.whenLoaded(++done, all)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.max(1, Math.min(2, this.#options.loadAtATime)) }, worker))
+  }
+
+  async #loadOne(name: string, partition: TopicPartition, recoveryPoint: number, logStartOffset: number): Promise<Log> {
+    const { context, topicConfig } = this.#options
+    const config: ConfigBox = { value: topicConfig(partition.topic) }
+    const loaded = await loadLog({
+      context,
+      partition,
+      folder: { path: this.#pathOf(name) },
+      config: () => config.value,
+      hadCleanShutdown: this.wasClean,
+      recoveryPoint,
+      logStartOffset,
+    })
+    const log = new Log(context, partition, config, loaded)
+    this.logs.set(formatTopicPartition(partition), log)
+    return log
+  }
+
+  #readCheckpoint(name: string): PartitionOffsets {
+    const bytes = readSmallFile(this.#disk, this.#pathOf(name))
+    if (bytes === null) return new Map()
+    const read = readOffsets(bytes)
+    if (!('problem' in read)) return read
+    this.#options.context.logger.warn({ directory: this.path }, `${name}: ${read.problem}; it counts as empty`)
+    return new Map()
+  }
+
+  /** Makes the folder of a new partition; resolves when it is on the disk. */
+  async create(partition: TopicPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+    const name = formatTopicPartition(partition)
+    this.#disk.makeDirectoryNow(this.#pathOf(name))
+    const box: ConfigBox = { value: config }
+    const { context } = this.#options
+    const folder = { path: this.#pathOf(name) }
+    const loaded = await loadLog({
+      context,
+      partition,
+      folder,
+      config: () => box.value,
+      hadCleanShutdown: true,
+      recoveryPoint: 0,
+      logStartOffset: 0,
+    })
+    const log = new Log(context, partition, box, { ...loaded, epochsChanged: false })
+    if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
+    await this.#disk.syncDirectory(folder.path)
+    await this.#disk.syncDirectory(this.path)
+    this.logs.set(name, log)
+    return log
+  }
+
+  /** The folder is renamed at once, so that the name is free again; it goes after `file.delete.delay.ms`. */
+  async delete(log: Log): Promise<void> {
+    const { context } = this.#options
+    const name = formatTopicPartition(log.topicPartition)
+    await log.abandon()
+    this.logs.delete(name)
+    const gone = markedFolderName(log.topicPartition, 'delete', context.random.bytes(16).toString('hex'))
+    this.#disk.renameNow(this.#pathOf(name), this.#pathOf(gone))
+    await this.#disk.syncDirectory(this.path)
+    this.#removeLater(gone, log.config['file.delete.delay.ms'])
+  }
+
+  #removeLater(name: string, delayMs: number): void {
+    const cancel = this.#options.context.timers.after(delayMs, () => {
+      this.#pendingRemovals.delete(cancel)
+      void this.#disk.remove(this.#pathOf(name)).catch((error) => this.health.failWith(error))
+    })
+    this.#pendingRemovals.add(cancel)
+  }
+
+  /** Writes one of the checkpoints for all partitions; a failure takes the directory offline. */
+  async checkpoint(which: 'recovery points' | 'log start offsets' | 'high watermarks'): Promise<void> {
+    if (this.health.isOffline || !this.#loaded) return
+    const rows: [string, number, number][] = []
+    for (const log of this.logs.values()) {
+      const { topic, partition } = log.topicPartition
+      if (which === 'recovery points') rows.push([topic, partition, log.recoveryPoint])
+      else if (which === 'high watermarks') rows.push([topic, partition, log.highWatermark])
+      else if (log.logStartOffset > log.firstSegmentOffset) rows.push([topic, partition, log.logStartOffset])
+    }
+    const name = which === 'recovery points' ? RECOVERY_POINTS : which === 'high watermarks' ? HIGH_WATERMARKS : LOG_START_OFFSETS
+    try {
+      await writeAtomically(this.#disk, this.#pathOf(name), offsetsToText(rows))
+    } catch (error) {
+      this.health.failWith(error)
+    }
+  }
+
+  async checkpointAll(): Promise<void> {
+    await this.checkpoint('recovery points')
+    await this.checkpoint('log start offsets')
+    await this.checkpoint('high watermarks')
+  }
+
+  /** A clean stop: everything durable, and the mark that says so. */
+  async close(): Promise<void> {
+    for (const cancel of this.#pendingRemovals) cancel()
+    this.#pendingRemovals.clear()
+    for (const log of this.logs.values()) await log.close()
+    await this.checkpointAll()
+    if (this.#loaded && !this.health.isOffline) {
+      try {
+        await writeAtomically(this.#disk, this.#pathOf(CLEAN_SHUTDOWN), cleanShutdownText())
+      } catch (error) {
+        this.health.failWith(error)
+      }
+    }
+    this.unlock()
+  }
+
+  unlock(): void {
+    unlockDirectory(this.#disk, this.path)
+  }
 }

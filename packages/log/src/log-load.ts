@@ -111,7 +111,10 @@ class Loading {
     if (bytes === null) return new LeaderEpochs()
     const read = readEpochs(bytes)
     if (!('problem' in read)) return new LeaderEpochs(read)
-    context.logger.warn({ partition: this.#name }, `${LEADER_EPOCHS}: ${read.problem}; the epochs of scanned segments are found again`)
+    context.logger.warn(
+      { partition: this.#name },
+      `${LEADER_EPOCHS}: ${read.problem}; the epochs of scanned segments are found again`,
+    )
     return new LeaderEpochs()
   }
 
@@ -135,11 +138,18 @@ class Loading {
     }
     for (const baseOffset of [...bases].sort((a, b) => a - b)) {
       const stat = context.disk.statNow(posix.join(folder.path, `${String(baseOffset).padStart(20, '0')}.log`))
-      const state = { sizeInBytes: stat!.sizeInBytes, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
+      const state = {
+        sizeInBytes: stat!.sizeInBytes,
+        rollJitterMs: rollJitter(context, config()),
+        createdAt: context.clock.now(),
+      }
       const segment = new Segment(context.files, folder, baseOffset, config, state)
       const problem = this.#problemOf(segment, baseOffset === Math.max(...bases))
       if (problem !== null) {
-        context.logger.warn({ partition: this.#name, segment: baseOffset }, `${problem}: the segment is scanned, its indexes built again`)
+        context.logger.warn(
+          { partition: this.#name, segment: baseOffset },
+          `${problem}: the segment is scanned, its indexes built again`,
+        )
         await this.#recover(segment)
       }
       this.segments.add(segment)
@@ -213,7 +223,8 @@ class Loading {
     const bases = new Set(this.segments.all.map(({ baseOffset }) => baseOffset))
     const strays = this.snapshots.offsets.filter((offset) => !bases.has(offset))
     const latest = strays.at(-1) ?? -1
-    for (const offset of strays) if (offset !== latest || offset < this.segments.active.baseOffset) this.snapshots.removeNow(offset)
+    for (const offset of strays)
+      if (offset !== latest || offset < this.segments.active.baseOffset) this.snapshots.removeNow(offset)
   }
 
   /** The state at an offset: from where it stands already, from the newest sound snapshot before it, or from the log's start. */
@@ -242,7 +253,8 @@ class Loading {
     this.snapshots.removeWhereNow((offset) => offset > logEndOffset || offset <= logStartOffset)
     await this.#producersAt(logEndOffset)
     this.producers.expire(context.clock.now(), context.producerIdExpirationMs())
-    if (logEndOffset > Math.max(this.snapshots.latest, logStartOffset)) this.snapshots.writeNow(logEndOffset, this.producers.entries)
+    if (logEndOffset > Math.max(this.snapshots.latest, logStartOffset))
+      this.snapshots.writeNow(logEndOffset, this.producers.entries)
   }
 }
 

@@ -22,7 +22,12 @@ export async function readCold(state: LogState, offset: number, options: Segment
   return NOTHING(offset)
 }
 
-async function readOne(state: LogState, segment: Segment, offset: number, options: SegmentReadOptions): Promise<SegmentRead | null> {
+async function readOne(
+  state: LogState,
+  segment: Segment,
+  offset: number,
+  options: SegmentReadOptions,
+): Promise<SegmentRead | null> {
   const { context, name } = state
   const isActive = segment === state.segments.active
   const problem = await ensureIndexes(segment)
@@ -39,7 +44,8 @@ async function readOne(state: LogState, segment: Segment, offset: number, option
 }
 
 function failure(state: LogState, segment: Segment, offset: number, error: unknown): Refused {
-  if (error instanceof MisplacedRead) return refused('CORRUPT_MESSAGE', `${state.name}, segment ${segment.baseOffset}: ${error.message}`)
+  if (error instanceof MisplacedRead)
+    return refused('CORRUPT_MESSAGE', `${state.name}, segment ${segment.baseOffset}: ${error.message}`)
   // Retention, truncation or a close took the segment away meanwhile.
   const isGone = error instanceof DiskError && (state.isClosed || !state.segments.all.includes(segment))
   if (isGone) return refused('OFFSET_OUT_OF_RANGE', `offset ${offset} is no longer here`)

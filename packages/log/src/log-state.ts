@@ -9,8 +9,8 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
-import { PARTITION_METADATA, partitionMetadataToText } from './directory-files.js'
 import { writeAtomically } from './checkpoint.js'
+import { PARTITION_METADATA, partitionMetadataToText } from './directory-files.js'
 import type { LeaderEpochs } from './leader-epochs.js'
 import type { LogContext } from './log-context.js'
 import { EpochFile, type Snapshots } from './log-files.js'
@@ -229,7 +229,8 @@ export class LogState {
   async #positionOf(segment: Segment, offset: number): Promise<number> {
     const start = segment.indexes.offsets.lookup(offset).position
     return segment.data.pinned(async (file) => {
-      for await (const batch of scanBatches(file, start, segment.sizeInBytes)) if (batch.lastOffset >= offset) return batch.position
+      for await (const batch of scanBatches(file, start, segment.sizeInBytes))
+        if (batch.lastOffset >= offset) return batch.position
       return segment.sizeInBytes
     })
   }

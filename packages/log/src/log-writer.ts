@@ -4,10 +4,10 @@
  * failed takes the directory offline: what it left in the file lies beyond the log's end.
  */
 import { type Admitted, admit } from './admit.js'
-import { AppendQueue, type AppendOptions, type PendingAppend } from './append-queue.js'
+import { type AppendOptions, AppendQueue, type PendingAppend } from './append-queue.js'
 import type { LogState } from './log-state.js'
 import { type Appended, type Refused, refused } from './outcomes.js'
-import { type DiskFile, DiskError } from './ports.js'
+import { DiskError, type DiskFile } from './ports.js'
 import type { Duplicate } from './producer-state.js'
 import type { Segment } from './segment.js'
 import type { AbortedEntry } from './txn-index.js'
@@ -111,7 +111,8 @@ export class LogWriter {
     const { epochs, producers } = this.state
     let changed = false
     for (const { partitionLeaderEpoch, baseOffset } of batches) {
-      if (partitionLeaderEpoch >= 0 && partitionLeaderEpoch !== epochs.latest) changed = epochs.assign(partitionLeaderEpoch, baseOffset) || changed
+      if (partitionLeaderEpoch >= 0 && partitionLeaderEpoch !== epochs.latest)
+        changed = epochs.assign(partitionLeaderEpoch, baseOffset) || changed
     }
     if (changed) void this.state.writeEpochs()
     const aborted: AbortedEntry[] = []

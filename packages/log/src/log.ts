@@ -103,6 +103,10 @@ export class Log {
     return this.#state.segments.count
   }
 
+  get firstSegmentOffset(): number {
+    return this.#state.segments.first.baseOffset
+  }
+
   /** The folder of the partition. */
   get path(): string {
     return this.#state.folder.path
@@ -278,7 +282,14 @@ export class Log {
       largestTimestamp: segment.largestTimestamp(),
     }))
     const now = context.clock.now()
-    const { count, reason } = deletableSegments({ segments: views, logStartOffset, logEndOffset, highWatermark, now, config: this.config })
+    const { count, reason } = deletableSegments({
+      segments: views,
+      logStartOffset,
+      logEndOffset,
+      highWatermark,
+      now,
+      config: this.config,
+    })
     if (count > 0) context.logger.info({ partition: this.#state.name, segments: count, reason }, 'segments are no longer kept')
     return count
   }

@@ -116,3 +116,18 @@ export interface Logger {
 }
 
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
+
+/** A process, told apart from a later one with the same number by when it started. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** What the system says; empty where it says nothing. */
+  readonly startedAt: string
+}
+
+/** Which processes there are: for the lock of a log directory. */
+export interface Processes {
+  readonly self: ProcessIdentity
+  isRunning(process: ProcessIdentity): boolean
+  /** Whether another process holds an advisory lock on the file, as a Java broker does; false where the system does not tell. */
+  holdsAdvisoryLock(path: string): boolean
+}

@@ -1,5 +1,5 @@
 /** What the producer state needs of a record batch: its header, and the marker of a control batch that ends a transaction. */
-import { readControlRecord, type RecordBatch, RecordsError } from '@mq/protocol'
+import { type RecordBatch, RecordsError, readControlRecord } from '@mq/protocol'
 import type { ProducerBatch, TransactionMarker } from './producer-entry.js'
 
 /** Null for a batch without a producer id. */

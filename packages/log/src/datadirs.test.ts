@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { createHash, type Hash } from 'node:crypto'
+import { iterateAnyBatches, type Record, RecordBatch } from '@mq/protocol'
+import { vectors } from '../../../conformance/index.js'
+import { nodeDisk, nodeProcesses } from './disk-node.js'
+import type { Log } from './log.js'
+import { LogDirectories } from './log-directories.js'
+import type { ReadLimit } from './outcomes.js'
+import { ManualTime, seededRandom } from './testing.js'
+import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
+
+/** The day on which the directories were made. */
+const MADE = Date.UTC(2026, 10, 29, 21)
+
+interface ExpectedRecords {
+  readonly records: number
+  readonly nullValues: number
+  readonly firstOffset: number
+  readonly lastOffset: number
+  readonly sha256: string
+  readonly sha256Full: string
+}
+
+interface ExpectedPartition {
+  readonly topic: string
+  readonly partition: number
+  readonly topicId: string | null
+  readonly logStartOffset: number
+  readonly highWatermark: number
+  readonly logEndOffset: number
+  readonly lastStableOffset: number
+  /** Not there for a topic whose message format is from before timestamps: the broker refused to search by time. */
+  readonly maxTimestamp?: number
+  readonly offsetOfMaxTimestamp?: number
+  readonly read_uncommitted: ExpectedRecords
+  readonly read_committed: ExpectedRecords
+  readonly producers: readonly ExpectedProducer[]
+}
+
+interface ExpectedProducer {
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly lastSequence: number
+  readonly lastTimestamp: number
+  readonly coordinatorEpoch: number | null
+  readonly currentTransactionStartOffset: number | null
+}
+
+interface Expected {
+  readonly clusterId: string
+  readonly partitions: { readonly [name: string]: ExpectedPartition }
+  readonly logSizesAfterRecovery?: { readonly [file: string]: number }
+}
+
+async function open(logs: string): Promise<LogDirectories> {
+  const time = new ManualTime(MADE)
+  return LogDirectories.open({
+    dirs: [logs],
+    disk: nodeDisk,
+    clock: time,
+    timers: time,
+    random: seededRandom(1),
+    processes: nodeProcesses,
+    brokerId: 1,
+    topicConfig: () => ({ ...DEFAULT_TOPIC_CONFIG, 'retention.ms': -1, 'segment.index.bytes': 65536 }),
+  })
+}
+
+async function fetchAll(log: Log, upTo: ReadLimit): Promise<Record[]> {
+  const records: Record[] = []
+  let offset = log.logStartOffset
+  const end = upTo === 'lastStable' ? log.lastStableOffset : log.highWatermark
+  while (offset < end) {
+    const read = await log.read(offset, { maxBytes: 4096, minOneMessage: true, upTo })
+    assert.equal(read.kind, 'read')
+    if (read.kind !== 'read') break
+    const waiting = new Map<number, number[]>()
+    for (const { producerId, firstOffset } of read.abortedTransactions) {
+      waiting.set(
+        producerId,
+        [...(waiting.get(producerId) ?? []), firstOffset].sort((a, b) => a - b),
+      )
+    }
+    const open = new Set<number>()
+    assert.ok(read.sizeInBytes > 0, `nothing to read at ${offset} before ${end}`)
+    for (const batch of iterateAnyBatches(Buffer.concat(read.slices))) {
+      const from = offset
+      offset = batch.nextOffset
+      if (!(batch instanceof RecordBatch)) {
+        records.push(...batch.records().filter((record) => record.offset >= from))
+        continue
+      }
+      const aborts = waiting.get(batch.producerId)
+      if (aborts?.[0] !== undefined && aborts[0] <= batch.lastOffset) {
+        open.add(batch.producerId)
+        aborts.shift()
+      }
+      if (batch.isControl) {
+        open.delete(batch.producerId)
+        continue
+      }
+      if (batch.isTransactional && open.has(batch.producerId)) continue
+      for (const record of batch.records()) if (record.offset >= from) records.push(record)
+    }
+  }
+  return records
+}
+
+function int64(hash: Hash, value: number): void {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(BigInt(value))
+  hash.update(bytes)
+}
+
+function int32(hash: Hash, value: number): void {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  hash.update(bytes)
+}
+
+function part(hash: Hash, bytes: Buffer | null): void {
+  int32(hash, bytes === null ? -1 : bytes.length)
+  if (bytes !== null) hash.update(bytes)
+}
+
+function summary(records: readonly Record[]): ExpectedRecords {
+  const short = createHash('sha256')
+  const full = createHash('sha256')
+  for (const record of records) {
+    for (const hash of [short, full]) int64(hash, record.offset)
+    int64(full, record.timestamp)
+    for (const hash of [short, full]) {
+      part(hash, record.key)
+      part(hash, record.value)
+    }
+    int32(full, record.headers.length)
+    for (const { key, value } of record.headers) {
+      part(full, Buffer.from(key))
+      part(full, value)
+    }
+  }
+  return {
+    records: records.length,
+    nullValues: records.filter(({ value }) => value === null).length,
+    firstOffset: records[0]?.offset ?? -1,
+    lastOffset: records.at(-1)?.offset ?? -1,
+    sha256: short.digest('hex'),
+    sha256Full: full.digest('hex'),
+  }
+}
+
+async function seen(log: Log, expected: ExpectedPartition): Promise<Partial<ExpectedPartition>> {
+  log.updateHighWatermark(log.logEndOffset)
+  const latest = await log.offsetForTimestamp('maxTimestamp')
+  const max = latest !== null && 'offset' in latest ? latest : { timestamp: -1, offset: -1 }
+  return {
+    ...expected,
+    topicId: log.topicId,
+    logStartOffset: log.logStartOffset,
+    highWatermark: log.highWatermark,
+    logEndOffset: log.logEndOffset,
+    lastStableOffset: log.lastStableOffset,
+    ...(expected.maxTimestamp === undefined ? {} : { maxTimestamp: max.timestamp, offsetOfMaxTimestamp: max.offset }),
+    read_uncommitted: summary(await fetchAll(log, 'highWatermark')),
+    read_committed: summary(await fetchAll(log, 'lastStable')),
+  }
+}
+
+for (const variant of vectors.datadirs()) {
+  describe(`the data directory ${variant}, written by Apache Kafka`, () => {
+    const expected = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
+    let directories: LogDirectories
+    let folder: ReturnType<typeof vectors.extractDatadir>
+
+    before(async () => {
+      folder = vectors.extractDatadir(variant)
+      directories = await open(folder.logs)
+    })
+    after(async () => {
+      await directories?.close()
+      folder.remove()
+    })
+
+    it('has the partitions that it should have', () => {
+      assert.deepEqual([...directories.all()].map(String).sort(), Object.keys(expected.partitions).sort())
+    })
+
+    for (const [name, partition] of Object.entries(expected.partitions)) {
+      it(`serves ${name} with the offsets and hashes that Kafka had`, async () => {
+        const log = directories.get(partition)!
+        assert.deepEqual(await seen(log, partition), partition)
+      })
+    }
+
+    it('serves the same after a clean stop and a second start', async () => {
+      await directories.close()
+      directories = await open(folder.logs)
+      assert.equal(directories.wasCleanShutdown(folder.logs), true)
+      for (const partition of Object.values(expected.partitions)) {
+        const log = directories.get(partition)!
+        assert.equal(log.cut, null)
+        assert.deepEqual(await seen(log, partition), partition)
+      }
+    })
+  })
+}

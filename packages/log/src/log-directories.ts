@@ -1,0 +1,277 @@
+/**
+ * All `log.dirs` of a broker: opened and closed together, with the periodic work (retention, checkpoints, flushes, expiry of
+ * producers). One that fails goes offline with its partitions; the others serve on.
+ */
+import { posix } from 'node:path'
+import { formatTopicPartition } from '@mq/protocol'
+import { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
+import { IndexMemory } from './index-memory.js'
+import type { Log, LogPartition } from './log.js'
+import { DirectoryHealth } from './log-context.js'
+import { LogDirectory, LogDirectoryError } from './log-directory.js'
+import { OpenFiles } from './open-files.js'
+import {
+  type Clock,
+  type Disk,
+  DiskError,
+  type Logger,
+  type Processes,
+  type Random,
+  SILENT,
+  type Timers,
+  type Turn,
+} from './ports.js'
+import { TailCache } from './tail-cache.js'
+import type { TopicConfig } from './topic-config.js'
+
+export interface LogDirectoriesOptions {
+  /** Absolute paths; made when missing. */
+  readonly dirs: readonly string[]
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly processes: Processes
+  /** With it, small appends of one turn leave in one write (and `append` answers later). */
+  readonly turn?: Turn
+  readonly logger?: Logger
+  readonly brokerId: number
+  /** Written into a new directory, held against that of an old one. */
+  readonly clusterId?: string
+  readonly config?: Partial<DirectoriesConfig>
+  readonly topicConfig: (topic: string) => TopicConfig
+  /** Of the newest records, kept for readers; default 64 MiB. */
+  readonly tailCacheBytes?: number
+  /** Of the indexes of closed segments; default 32 MiB. */
+  readonly indexMemoryBytes?: number
+  readonly openFilesLimit?: number
+  /** Called once for each directory that fails, now or later. */
+  readonly whenDirectoryFails?: (directory: string, error: DiskError) => void
+  readonly whenLoaded?: (directory: string, done: number, all: number) => void
+}
+
+export class LogDirectories {
+  readonly #options: LogDirectoriesOptions
+  readonly #config: DirectoriesConfig
+  readonly #directories: LogDirectory[] = []
+  readonly #byName = new Map<string, Log>()
+  readonly #creating = new Map<string, Promise<Log>>()
+  /** Topics whose configs are not known yet: nothing of them is removed. */
+  readonly #held = new Set<string>()
+  readonly #cancels = new Set<() => void>()
+  #isClosed = false
+
+  private constructor(options: LogDirectoriesOptions) {
+    this.#options = options
+    this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...options.config }
+  }
+
+  /** @throws LogDirectoryError when a directory is not ours, in use, or none works */
+  static async open(options: LogDirectoriesOptions): Promise<LogDirectories> {
+    const directories = new LogDirectories(options)
+    try {
+      await directories.#open()
+    } catch (error) {
+      for (const directory of directories.#directories) directory.unlock()
+      throw error
+    }
+    return directories
+  }
+
+  async #open(): Promise<void> {
+    const { options } = { options: this.#options }
+    const shared = {
+      disk: options.disk,
+      clock: options.clock,
+      timers: options.timers,
+      random: options.random,
+      logger: options.logger ?? SILENT,
+      turn: options.turn,
+      files: new OpenFiles(options.disk, options.openFilesLimit),
+      tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
+      indexMemory: new IndexMemory(options.indexMemoryBytes ?? 32 * 1024 * 1024),
+      producerIdExpirationMs: () => this.#config['producer.id.expiration.ms'],
+    }
+    for (const dir of new Set(options.dirs.map((path) => posix.normalize(path).replace(/(?<=.)\/+$/, '')))) {
+      const health = new DirectoryHealth(dir, (error) => {
+        shared.logger.error({ directory: dir, error: error.message }, 'log directory is offline')
+        options.whenDirectoryFails?.(dir, error)
+      })
+      const directory = new LogDirectory({
+        context: { ...shared, directory: health },
+        processes: options.processes,
+        brokerId: options.brokerId,
+        clusterId: options.clusterId,
+        topicConfig: options.topicConfig,
+        loadAtATime: this.#config['num.recovery.threads.per.data.dir'],
+        whenLoaded: (done, all) => options.whenLoaded?.(dir, done, all),
+      })
+      try {
+        await directory.claim()
+      } catch (error) {
+        if (!(error instanceof DiskError)) throw error
+        health.failWith(error)
+      }
+      this.#directories.push(directory)
+    }
+    for (const directory of this.#directories) if (!directory.health.isOffline) await directory.load()
+    const first = this.#directories[0]
+    if (this.#directories.every(({ health }) => health.isOffline)) {
+      throw new LogDirectoryError('failed', first?.path ?? '(none)', first?.health.error?.message ?? 'there is none')
+    }
+    for (const directory of this.#directories) this.#take(directory)
+    this.#schedule()
+  }
+
+  #take(directory: LogDirectory): void {
+    for (const [name, log] of directory.logs) {
+      const other = this.#byName.get(name)
+      if (other !== undefined) {
+        throw new LogDirectoryError(
+          'duplicate-partition',
+          directory.path,
+          `${name} is also in ${other.directory}: remove one of the two`,
+        )
+      }
+      this.#byName.set(name, log)
+    }
+  }
+
+  #schedule(): void {
+    const config = this.#config
+    const initial = config['log.initial.task.delay.ms']
+    this.#every(initial, config['log.retention.check.interval.ms'], () => this.applyRetention())
+    this.#every(initial, config['log.flush.scheduler.interval.ms'], () => this.#flushOverdue())
+    this.#every(initial, config['log.flush.offset.checkpoint.interval.ms'], () => this.#checkpoint('recovery points'))
+    this.#every(initial, config['log.flush.start.offset.checkpoint.interval.ms'], () => this.#checkpoint('log start offsets'))
+    const highWatermarks = config['replica.high.watermark.checkpoint.interval.ms']
+    this.#every(highWatermarks, highWatermarks, () => this.#checkpoint('high watermarks'))
+    const expiry = config['producer.id.expiration.check.interval.ms']
+    this.#every(expiry, expiry, async () => {
+      for (const log of this.#byName.values()) log.expireProducers()
+    })
+  }
+
+  /** Again and again, each time counted from the end of the last. */
+  #every(first: number, intervalMs: number, work: () => Promise<unknown>): void {
+    const arm = (delayMs: number): void => {
+      const cancel = this.#options.timers.after(delayMs, () => {
+        this.#cancels.delete(cancel)
+        void work().then(() => {
+          if (!this.#isClosed) arm(intervalMs)
+        })
+      })
+      this.#cancels.add(cancel)
+    }
+    arm(first)
+  }
+
+  async #checkpoint(which: 'recovery points' | 'log start offsets' | 'high watermarks'): Promise<void> {
+    for (const directory of this.#directories) await directory.checkpoint(which)
+  }
+
+  async #flushOverdue(): Promise<void> {
+    for (const log of this.#byName.values()) {
+      const waited = log.unflushedFor()
+      if (waited > 0 && waited >= log.config['flush.ms'] && !log.isOffline) await log.flush()
+    }
+  }
+
+  /** Removes what the topics' configs no longer keep, but of topics that are held. @returns how many segments */
+  async applyRetention(): Promise<number> {
+    let removed = 0
+    for (const log of [...this.#byName.values()]) {
+      if (!this.#held.has(log.topicPartition.topic) && !log.isOffline) removed += await log.applyRetention()
+    }
+    return removed
+  }
+
+  get(partition: LogPartition): Log | undefined {
+    return this.#byName.get(formatTopicPartition(partition))
+  }
+
+  all(): Iterable<Log> {
+    return this.#byName.values()
+  }
+
+  get directories(): readonly { readonly path: string; readonly isOffline: boolean }[] {
+    return this.#directories.map(({ path, health }) => ({ path, isOffline: health.isOffline }))
+  }
+
+  /** Bytes of the file system that a directory lies on. */
+  space(directory: string): { readonly totalBytes: number; readonly usableBytes: number } {
+    return this.#options.disk.space(directory)
+  }
+
+  /**
+   * In the directory with the fewest partitions; resolves when the folder is on the disk.
+   * @throws DiskError; LogDirectoryError when every directory is offline
+   */
+  create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+    const name = formatTopicPartition(partition)
+    const known = this.#byName.get(name)
+    if (known !== undefined) return Promise.resolve(known)
+    const underWay = this.#creating.get(name)
+    if (underWay !== undefined) return underWay
+    const creation = this.#create(partition, topicId, config).finally(() => this.#creating.delete(name))
+    this.#creating.set(name, creation)
+    return creation
+  }
+
+  async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+    const online = this.#directories.filter(({ health }) => !health.isOffline)
+    const target = online.sort((a, b) => a.logs.size - b.logs.size)[0]
+    if (target === undefined) throw new LogDirectoryError('failed', this.#directories[0]!.path, 'every log directory is offline')
+    try {
+      const log = await target.create(partition, topicId, config)
+      this.#byName.set(formatTopicPartition(partition), log)
+      return log
+    } catch (error) {
+      target.health.failWith(error)
+      throw error
+    }
+  }
+
+  /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
+  async delete(partition: LogPartition): Promise<void> {
+    const log = this.get(partition)
+    if (log === undefined) return
+    this.#byName.delete(formatTopicPartition(partition))
+    const directory = this.#directories.find(({ path }) => path === log.directory)!
+    try {
+      await directory.delete(log)
+    } catch (error) {
+      directory.health.failWith(error)
+    }
+  }
+
+  setTopicConfig(topic: string, config: TopicConfig): void {
+    for (const log of this.#byName.values()) if (log.topicPartition.topic === topic) log.config = config
+  }
+
+  /** Nothing of this topic is deleted or cleaned until it is released: its configs are not known yet. */
+  holdRetention(topic: string): void {
+    this.#held.add(topic)
+  }
+
+  releaseRetention(topic: string): void {
+    this.#held.delete(topic)
+  }
+
+  /** Whether the last stop was clean: if not, what the page cache had not written may be gone, and leaders begin a new epoch. */
+  wasCleanShutdown(directory: string): boolean {
+    return this.#directories.find(({ path }) => path === directory)?.wasClean ?? false
+  }
+
+  async checkpointAll(): Promise<void> {
+    for (const directory of this.#directories) await directory.checkpointAll()
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const cancel of this.#cancels) cancel()
+    this.#cancels.clear()
+    for (const directory of this.#directories) await directory.close()
+  }
+}
