@@ -46,8 +46,9 @@ export function convertMessageSet(bytes: Buffer, options: ValidateOptions): Vali
   const records: RecordView[] = []
   for (const message of messages) {
     const rules = recordRules(options, message.timestampType === 'LogAppendTime')
-    for (const [index, record] of message.records().entries()) {
-      rules.check(index, record.key !== null, record.timestamp)
+    let index = 0
+    for (const record of message.records()) {
+      rules.check(index++, record.key !== null, record.timestamp)
       records.push(record)
     }
     const verdict = rules.verdict()

@@ -3,8 +3,8 @@ import { createHash, type Hash } from 'node:crypto'
 import { iterateAnyBatches, type Record, RecordBatch } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
 import { nodeDisk, nodeProcesses } from './disk-node.js'
-import type { Log } from './log.js'
-import { LogDirectories } from './log-directories.js'
+import type { PartitionLog } from './log.js'
+import { type BrokerLogDirectories, LogDirectories } from './log-directories.js'
 import type { ReadLimit } from './outcomes.js'
 import { ManualTime, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
@@ -52,7 +52,7 @@ interface Expected {
   readonly logSizesAfterRecovery?: { readonly [file: string]: number }
 }
 
-async function open(logs: string): Promise<LogDirectories> {
+async function open(logs: string): Promise<BrokerLogDirectories> {
   const time = new ManualTime(MADE)
   return LogDirectories.open({
     dirs: [logs],
@@ -66,7 +66,7 @@ async function open(logs: string): Promise<LogDirectories> {
   })
 }
 
-async function fetchAll(log: Log, upTo: ReadLimit): Promise<Record[]> {
+async function fetchAll(log: PartitionLog, upTo: ReadLimit): Promise<Record[]> {
   const records: Record[] = []
   let offset = log.logStartOffset
   const end = upTo === 'lastStable' ? log.lastStableOffset : log.highWatermark
@@ -87,7 +87,7 @@ async function fetchAll(log: Log, upTo: ReadLimit): Promise<Record[]> {
       const from = offset
       offset = batch.nextOffset
       if (!(batch instanceof RecordBatch)) {
-        records.push(...batch.records().filter((record) => record.offset >= from))
+        for (const record of batch.records()) if (record.offset >= from) records.push(record)
         continue
       }
       const aborts = waiting.get(batch.producerId)
@@ -149,7 +149,7 @@ function summary(records: readonly Record[]): ExpectedRecords {
   }
 }
 
-async function seen(log: Log, expected: ExpectedPartition): Promise<Partial<ExpectedPartition>> {
+async function seen(log: PartitionLog, expected: ExpectedPartition): Promise<Partial<ExpectedPartition>> {
   log.updateHighWatermark(log.logEndOffset)
   const latest = await log.offsetForTimestamp('maxTimestamp')
   const max = latest !== null && 'offset' in latest ? latest : { timestamp: -1, offset: -1 }
@@ -169,7 +169,7 @@ async function seen(log: Log, expected: ExpectedPartition): Promise<Partial<Expe
 for (const variant of vectors.datadirs()) {
   describe(`the data directory ${variant}, written by Apache Kafka`, () => {
     const expected = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
-    let directories: LogDirectories
+    let directories: BrokerLogDirectories
     let folder: ReturnType<typeof vectors.extractDatadir>
 
     before(async () => {

@@ -6,7 +6,8 @@ import { posix } from 'node:path'
 import { formatTopicPartition } from '@mq/protocol'
 import { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 import { IndexMemory } from './index-memory.js'
-import type { Log, LogPartition } from './log.js'
+import type { PartitionLog } from './log.js'
+import type { LogDirectories as LogDirectoriesPort, LogPartition } from './log-api.js'
 import { DirectoryHealth } from './log-context.js'
 import { LogDirectory, LogDirectoryError } from './log-directory.js'
 import { OpenFiles } from './open-files.js'
@@ -50,12 +51,20 @@ export interface LogDirectoriesOptions {
   readonly whenLoaded?: (directory: string, done: number, all: number) => void
 }
 
-export class LogDirectories {
+/** As others see them; `open` makes them. */
+export interface LogDirectories extends LogDirectoriesPort {}
+
+export const LogDirectories = {
+  /** @throws LogDirectoryError when a directory is not ours, in use, or none works */
+  open: (options: LogDirectoriesOptions): Promise<BrokerLogDirectories> => BrokerLogDirectories.open(options),
+}
+
+export class BrokerLogDirectories implements LogDirectories {
   readonly #options: LogDirectoriesOptions
   readonly #config: DirectoriesConfig
   readonly #directories: LogDirectory[] = []
-  readonly #byName = new Map<string, Log>()
-  readonly #creating = new Map<string, Promise<Log>>()
+  readonly #byName = new Map<string, PartitionLog>()
+  readonly #creating = new Map<string, Promise<PartitionLog>>()
   /** Topics whose configs are not known yet: nothing of them is removed. */
   readonly #held = new Set<string>()
   readonly #cancels = new Set<() => void>()
@@ -66,9 +75,8 @@ export class LogDirectories {
     this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...options.config }
   }
 
-  /** @throws LogDirectoryError when a directory is not ours, in use, or none works */
-  static async open(options: LogDirectoriesOptions): Promise<LogDirectories> {
-    const directories = new LogDirectories(options)
+  static async open(options: LogDirectoriesOptions): Promise<BrokerLogDirectories> {
+    const directories = new BrokerLogDirectories(options)
     try {
       await directories.#open()
     } catch (error) {
@@ -186,11 +194,11 @@ export class LogDirectories {
     return removed
   }
 
-  get(partition: LogPartition): Log | undefined {
+  get(partition: LogPartition): PartitionLog | undefined {
     return this.#byName.get(formatTopicPartition(partition))
   }
 
-  all(): Iterable<Log> {
+  all(): Iterable<PartitionLog> {
     return this.#byName.values()
   }
 
@@ -203,11 +211,7 @@ export class LogDirectories {
     return this.#options.disk.space(directory)
   }
 
-  /**
-   * In the directory with the fewest partitions; resolves when the folder is on the disk.
-   * @throws DiskError; LogDirectoryError when every directory is offline
-   */
-  create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+  create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
     const name = formatTopicPartition(partition)
     const known = this.#byName.get(name)
     if (known !== undefined) return Promise.resolve(known)
@@ -218,7 +222,7 @@ export class LogDirectories {
     return creation
   }
 
-  async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+  async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
     const online = this.#directories.filter(({ health }) => !health.isOffline)
     const target = online.sort((a, b) => a.logs.size - b.logs.size)[0]
     if (target === undefined) throw new LogDirectoryError('failed', this.#directories[0]!.path, 'every log directory is offline')
@@ -232,7 +236,6 @@ export class LogDirectories {
     }
   }
 
-  /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
   async delete(partition: LogPartition): Promise<void> {
     const log = this.get(partition)
     if (log === undefined) return
@@ -249,7 +252,6 @@ export class LogDirectories {
     for (const log of this.#byName.values()) if (log.topicPartition.topic === topic) log.config = config
   }
 
-  /** Nothing of this topic is deleted or cleaned until it is released: its configs are not known yet. */
   holdRetention(topic: string): void {
     this.#held.add(topic)
   }
@@ -258,7 +260,6 @@ export class LogDirectories {
     this.#held.delete(topic)
   }
 
-  /** Whether the last stop was clean: if not, what the page cache had not written may be gone, and leaders begin a new epoch. */
   wasCleanShutdown(directory: string): boolean {
     return this.#directories.find(({ path }) => path === directory)?.wasClean ?? false
   }

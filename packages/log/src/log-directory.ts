@@ -26,7 +26,7 @@ import {
 } from './directory-files.js'
 import { lockDirectory, unlockDirectory } from './directory-lock.js'
 import { markedFolderName, partitionFolder } from './folder-names.js'
-import { type ConfigBox, Log } from './log.js'
+import { type ConfigBox, PartitionLog } from './log.js'
 import type { DirectoryHealth, LogContext } from './log-context.js'
 import { loadLog } from './log-load.js'
 import type { Processes } from './ports.js'
@@ -67,7 +67,7 @@ export interface DirectoryOptions {
 
 export class LogDirectory {
   readonly path: string
-  readonly logs = new Map<string, Log>()
+  readonly logs = new Map<string, PartitionLog>()
   readonly #options: DirectoryOptions
   wasClean = false
   #loaded = false
@@ -160,7 +160,7 @@ export class LogDirectory {
     await Promise.all(Array.from({ length: Math.max(1, Math.min(2, this.#options.loadAtATime)) }, worker))
   }
 
-  async #loadOne(name: string, partition: TopicPartition, recoveryPoint: number, logStartOffset: number): Promise<Log> {
+  async #loadOne(name: string, partition: TopicPartition, recoveryPoint: number, logStartOffset: number): Promise<PartitionLog> {
     const { context, topicConfig } = this.#options
     const config: ConfigBox = { value: topicConfig(partition.topic) }
     const loaded = await loadLog({
@@ -172,7 +172,7 @@ export class LogDirectory {
       recoveryPoint,
       logStartOffset,
     })
-    const log = new Log(context, partition, config, loaded)
+    const log = new PartitionLog(context, partition, config, loaded)
     this.logs.set(formatTopicPartition(partition), log)
     return log
   }
@@ -187,7 +187,7 @@ export class LogDirectory {
   }
 
   /** Makes the folder of a new partition; resolves when it is on the disk. */
-  async create(partition: TopicPartition, topicId: string | null, config: TopicConfig): Promise<Log> {
+  async create(partition: TopicPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
     const name = formatTopicPartition(partition)
     this.#disk.makeDirectoryNow(this.#pathOf(name))
     const box: ConfigBox = { value: config }
@@ -202,7 +202,7 @@ export class LogDirectory {
       recoveryPoint: 0,
       logStartOffset: 0,
     })
-    const log = new Log(context, partition, box, { ...loaded, epochsChanged: false })
+    const log = new PartitionLog(context, partition, box, { ...loaded, epochsChanged: false })
     if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
     await this.#disk.syncDirectory(folder.path)
     await this.#disk.syncDirectory(this.path)
@@ -211,7 +211,7 @@ export class LogDirectory {
   }
 
   /** The folder is renamed at once, so that the name is free again; it goes after `file.delete.delay.ms`. */
-  async delete(log: Log): Promise<void> {
+  async delete(log: PartitionLog): Promise<void> {
     const { context } = this.#options
     const name = formatTopicPartition(log.topicPartition)
     await log.abandon()

@@ -62,13 +62,15 @@ export class LogWriter {
 
   #wake(): void {
     const { turn } = this.state.context
-    if (turn === undefined) return this.#pump()
-    if (this.#turnIsAsked) return
-    this.#turnIsAsked = true
-    turn.afterThisTurn(() => {
-      this.#turnIsAsked = false
+    if (turn === undefined) {
       this.#pump()
-    })
+    } else if (!this.#turnIsAsked) {
+      this.#turnIsAsked = true
+      turn.afterThisTurn(() => {
+        this.#turnIsAsked = false
+        this.#pump()
+      })
+    }
   }
 
   #appendNow(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {

@@ -2,8 +2,9 @@
  * One partition's log: the only writer of its files. This is its public face; writing is in log-writer.ts, what changes its
  * segments in log-state.ts, opening and repair in log-load.ts and recover.ts.
  */
-import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import { formatTopicPartition } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
+import type { Log, LogPartition, ReadOptions, TimestampQuery } from './log-api.js'
 import type { LogContext } from './log-context.js'
 import type { LoadedLog } from './log-load.js'
 import { readCold } from './log-read.js'
@@ -25,19 +26,6 @@ import type { Segment } from './segment.js'
 import { findByTimestamp, findMaxTimestamp } from './segment-read.js'
 import type { TopicConfig } from './topic-config.js'
 
-/** A partition's name. */
-export type LogPartition = TopicPartition
-
-/** A place to ask for by time: a timestamp in milliseconds, or one of the three ends. */
-export type TimestampQuery = number | 'earliest' | 'latest' | 'maxTimestamp'
-
-export interface ReadOptions {
-  readonly maxBytes: number
-  /** The first batch is given whole whatever its size. */
-  readonly minOneMessage: boolean
-  readonly upTo: ReadLimit
-}
-
 /** A topic's config that may change while the log is open. */
 export interface ConfigBox {
   value: TopicConfig
@@ -46,7 +34,7 @@ export interface ConfigBox {
 /** What a start found out about a log that was not stopped cleanly; null when nothing was cut. */
 export type Cut = LoadedLog['cut']
 
-export class Log {
+export class PartitionLog implements Log {
   readonly topicPartition: LogPartition
   /** What was cut off when the log was opened. */
   readonly cut: Cut
@@ -64,7 +52,6 @@ export class Log {
     if (loaded.epochsChanged) void this.#state.writeEpochs()
   }
 
-  /** base64url; null for a partition without one (an old directory). */
   get topicId(): string | null {
     return this.#state.topicId
   }
@@ -90,7 +77,6 @@ export class Log {
     return this.#state.recoveryPoint
   }
 
-  /** -1 before the first. */
   get latestLeaderEpoch(): number {
     return this.#state.epochs.latest
   }
@@ -117,7 +103,6 @@ export class Log {
     return this.#state.context.directory.path
   }
 
-  /** Whether its directory failed: everything is refused with KAFKA_STORAGE_ERROR from then on. */
   get isOffline(): boolean {
     return this.#state.context.directory.isOffline
   }
@@ -130,16 +115,10 @@ export class Log {
     this.#config.value = config
   }
 
-  /**
-   * Appends a record batch (or an old message set). The bytes belong to the log from now on: offsets are written into them, and
-   * they may stay in memory for readers.
-   * @returns at once for small writes, unless the log gathers writes by turns
-   */
   append(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {
     return this.#writer.append(records, options)
   }
 
-  /** Whole batches from the one that holds `offset` on; at once when they are in memory. */
   read(offset: number, options: ReadOptions): Read | Refused | Promise<Read | Refused> {
     const state = this.#state
     if (this.isOffline || state.isClosed) return state.context.directory.refusal()
@@ -191,12 +170,10 @@ export class Log {
     this.#state.moveHighWatermark(to)
   }
 
-  /** A new leader epoch begins at `startOffset`; resolves when the checkpoint file holds it. */
   async assignEpoch(epoch: number, startOffset: number): Promise<void> {
     if (this.#state.epochs.assign(epoch, startOffset)) await this.#state.writeEpochs()
   }
 
-  /** KIP-101: the end of the given epoch, or of the last one before it; null when nothing is known of it. */
   endOffsetForEpoch(epoch: number): { readonly epoch: number; readonly endOffset: number } | null {
     return this.#state.epochs.endOffsetFor(epoch, this.#state.logEndOffset)
   }
@@ -206,10 +183,6 @@ export class Log {
     return this.#state.epochs.epochOf(offset)
   }
 
-  /**
-   * For a timestamp: the first record that is not earlier. `maxTimestamp`: the first record with the largest one.
-   * @returns null when there is no such record
-   */
   async offsetForTimestamp(query: TimestampQuery): Promise<TimestampOffset | null | Refused> {
     const state = this.#state
     if (this.isOffline || state.isClosed) return state.context.directory.refusal()
@@ -244,7 +217,6 @@ export class Log {
     return latest === null ? null : findMaxTimestamp(latest)
   }
 
-  /** Moves the log start; the files go at the next retention pass. Not above the high watermark. */
   async deleteRecordsBefore(offset: number): Promise<{ readonly kind: 'deleted'; readonly logStartOffset: number } | Refused> {
     const state = this.#state
     if (this.isOffline || state.isClosed) return state.context.directory.refusal()
@@ -307,24 +279,20 @@ export class Log {
     })
   }
 
-  /** Drops everything at and above the offset. */
   truncateTo(offset: number): Promise<void> {
     return this.#changing(() => this.#state.truncateTo(offset), undefined)
   }
 
-  /** Drops everything; the next record gets this offset. */
   truncateFullyAndStartAt(offset: number): Promise<void> {
     return this.#changing(() => this.#state.startOver(offset), undefined)
   }
 
-  /** Begins a new segment; an empty one goes on. */
   roll(): Promise<void> {
     return this.#changing(async () => this.#state.rollNow(this.#state.logEndOffset), undefined)
   }
 
-  /** Everything appended before is durable once this resolves. @returns false when the directory failed */
-  flush(): Promise<boolean> {
-    return this.#state.flush(this.#state.logEndOffset)
+  async flush(): Promise<void> {
+    await this.#state.flush(this.#state.logEndOffset)
   }
 
   /** Milliseconds since the last flush, 0 when nothing waits for one. */
@@ -354,7 +322,6 @@ export class Log {
     this.#state.folder.path = path
   }
 
-  /** Makes everything durable and closes the files. */
   close(): Promise<void> {
     return this.#writer.run(() => this.#state.close())
   }
