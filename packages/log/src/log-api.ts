@@ -31,6 +31,8 @@ export interface Log {
   readonly latestLeaderEpoch: number
   readonly sizeInBytes: number
   /** Whether its directory failed: everything is refused with KAFKA_STORAGE_ERROR from then on. */
+  /** Path of the log directory that it lies in. */
+  readonly directory: string
   readonly isOffline: boolean
   /**
    * Appends a record batch (or an old message set). The bytes belong to the log from now on: offsets are written into them, and

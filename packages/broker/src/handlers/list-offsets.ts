@@ -63,5 +63,7 @@ async function answer(
     return failure(asked, isNew ? 'LEADER_NOT_AVAILABLE' : found.error)
   }
   const { timestamp, offset, leaderEpoch } = found
-  return { partitionIndex: asked.partitionIndex, errorCode: 0, timestamp, offset, leaderEpoch }
+  const answered = { partitionIndex: asked.partitionIndex, errorCode: 0, timestamp, offset }
+  // The epoch came with v4, and its field must not be dropped silently.
+  return context.apiVersion >= 4 ? { ...answered, leaderEpoch } : answered
 }
