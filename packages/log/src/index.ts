@@ -3,6 +3,7 @@
 export type { AppendOptions } from './append-queue.js'
 export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 export type { MetaProperties } from './directory-files.js'
+export { type DumpEntry, kindOfLogFile, type LogFileKind, logFileEntries } from './dump.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
 export { type Cut, PartitionLog } from './log.js'
 export type { Log, LogPartition, ReadOptions, TimestampQuery } from './log-api.js'
