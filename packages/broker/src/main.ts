@@ -35,6 +35,8 @@ function readProfile(flags: Flags): Profile | { readonly wrong: string } {
   let profile: Profile
   if (flags.file === undefined) {
     profile = { given: standaloneProfile({ directory: flags.data ?? DEFAULT_DIRECTORY, port: DEFAULT_PORT }), warnings: [] }
+    // Clients have to be told where the broker really listens: the profile's own address goes with the profile's own listeners.
+    if (new Map(flags.overrides).has('listeners')) profile.given.delete('advertised.listeners')
   } else {
     try {
       // Java reads these files as ISO-8859-1.
