@@ -19,6 +19,14 @@ export interface ReadOptions {
   readonly upTo: ReadLimit
 }
 
+/** One segment as ListOffsets v0 knows it. */
+export interface SegmentView {
+  readonly baseOffset: number
+  readonly sizeInBytes: number
+  /** When its file was written last, milliseconds by the wall clock. */
+  readonly modifiedMs: number
+}
+
 export interface Log {
   readonly topicPartition: LogPartition
   /** base64url; null for a partition without one (an old directory). */
@@ -30,9 +38,9 @@ export interface Log {
   /** -1 before the first. */
   readonly latestLeaderEpoch: number
   readonly sizeInBytes: number
-  /** Whether its directory failed: everything is refused with KAFKA_STORAGE_ERROR from then on. */
-  /** Path of the log directory that it lies in. */
+  /** The log directory it lies in. */
   readonly directory: string
+  /** Whether its directory failed: everything is refused with KAFKA_STORAGE_ERROR from then on. */
   readonly isOffline: boolean
   /**
    * Appends a record batch (or an old message set). The bytes belong to the log from now on: offsets are written into them, and
@@ -63,6 +71,8 @@ export interface Log {
   /** Everything appended before is durable once this resolves, unless the log is offline then. */
   flush(): Promise<void>
   producers(): ProducerStateView[]
+  /** In the order of their offsets. */
+  segmentViews(): SegmentView[]
   /** Makes everything durable and closes the files. */
   close(): Promise<void>
 }
@@ -77,6 +87,9 @@ export interface LogDirectories {
   /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
   delete(partition: LogPartition): Promise<void>
   all(): Iterable<Log>
+  readonly directories: readonly { readonly path: string; readonly isOffline: boolean }[]
+  /** Bytes of the file system that a directory lies on. */
+  space(directory: string): { readonly totalBytes: number; readonly usableBytes: number }
   setTopicConfig(topic: string, config: TopicConfig): void
   /** Nothing of this topic is deleted or cleaned until it is released: its configs are not known yet. */
   holdRetention(topic: string): void

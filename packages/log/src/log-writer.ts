@@ -97,9 +97,9 @@ export class LogWriter {
     return { ...outcome, logStartOffset: this.state.logStartOffset }
   }
 
-  #duplicate({ firstOffset, lastOffset, timestamp }: Duplicate): Appended {
-    const { logStartOffset, config } = this.state
-    const logAppendTime = config()['message.timestamp.type'] === 'LogAppendTime' ? timestamp : -1
+  /** Kafka names the largest time of the first append here, whatever the timestamp type. */
+  #duplicate({ firstOffset, lastOffset, timestamp: logAppendTime }: Duplicate): Appended {
+    const { logStartOffset } = this.state
     return { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: true }
   }
 

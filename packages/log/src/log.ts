@@ -4,7 +4,7 @@
  */
 import { formatTopicPartition } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
-import type { Log, LogPartition, ReadOptions, TimestampQuery } from './log-api.js'
+import type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 import type { LogContext } from './log-context.js'
 import type { LoadedLog } from './log-load.js'
 import { readCold } from './log-read.js'
@@ -87,6 +87,14 @@ export class PartitionLog implements Log {
 
   get segmentCount(): number {
     return this.#state.segments.count
+  }
+
+  segmentViews(): SegmentView[] {
+    return this.#state.segments.all.map((segment) => ({
+      baseOffset: segment.baseOffset,
+      sizeInBytes: segment.sizeInBytes,
+      modifiedMs: segment.modifiedMs(),
+    }))
   }
 
   get firstSegmentOffset(): number {

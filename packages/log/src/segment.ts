@@ -259,11 +259,14 @@ export class Segment {
     return (['log', 'index', 'timeindex', 'txnindex'] as const).map((kind) => this.pathOf(kind))
   }
 
+  /** When the file was written last, by the wall clock. */
+  modifiedMs(): number {
+    return this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt
+  }
+
   /** The largest record time, or when the file was written last if no record has a time. */
   largestTimestamp(): number {
     if (!this.hasLoadedIndexes) this.loadIndexesNow()
-    return this.maxTimestamp >= 0
-      ? this.maxTimestamp
-      : (this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt)
+    return this.maxTimestamp >= 0 ? this.maxTimestamp : this.modifiedMs()
   }
 }
