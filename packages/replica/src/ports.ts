@@ -19,6 +19,7 @@ export type PartitionLog = Pick<
   | 'offsetForTimestamp'
   | 'producers'
   | 'read'
+  | 'segmentViews'
   | 'sizeInBytes'
   | 'topicId'
   | 'topicPartition'

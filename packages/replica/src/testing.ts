@@ -152,6 +152,9 @@ export class ScriptedLog implements PartitionLog {
   producers(): [] {
     return []
   }
+  segmentViews(): [] {
+    return []
+  }
 
   /** Lets what waits happen, in order. */
   release(): void {
