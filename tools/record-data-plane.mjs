@@ -84,7 +84,7 @@ await play({
       answer = await wire.ask(api, version, body)
     }
     if (label in answers) throw new Error(`the label ${label} stands twice`)
-    answers[label] = typeof answer === 'string' ? answer : normalize(api, version, answer, aliases)
+    answers[label] = typeof answer === 'string' ? answer : normalize(api, answer, aliases)
     return answer
   },
 })

@@ -3,7 +3,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { configs } from './commands/configs'
 import { consume } from './commands/consume'
-import { dump } from './commands/dump'
 import { groups } from './commands/groups'
 import { produce } from './commands/produce'
 import { topics } from './commands/topics'
@@ -12,7 +11,7 @@ import type { Terminal } from './terminal'
 /** 0: done. 1: it failed. 2: the command line is wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
-const COMMANDS = [topics, produce, consume, groups, configs, dump]
+const COMMANDS = [topics, produce, consume, groups, configs]
 
 export function programOf(terminal: Terminal, version: string): Command {
   const program = new Command('mq')

@@ -54,4 +54,3 @@ export type {
   TimerChange,
   Unreadable,
 } from './runtime/shard.js'
-export { ManualTime, MemoryPartition, SeededRandom } from './testing.js'

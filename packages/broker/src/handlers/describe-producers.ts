@@ -1,6 +1,7 @@
 /** DescribeProducers v0 (KIP-664): the producers that partitions remember, with their open transactions. */
-import { type DescribeProducersResponse, type ErrorName, errorCode, type Input } from '@mq/protocol'
+import { type DescribeProducersResponse, ERRORS, type ErrorName, errorCode, type Input } from '@mq/protocol'
 import type { BrokerServices } from '../services.js'
+import { topicNameProblem } from '../topic-name.js'
 import { handler } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
 
@@ -9,11 +10,25 @@ type PartitionResponse = NonNullable<NonNullable<Response['topics']>[number]['pa
 
 export const describeProducers = handler('DescribeProducers', { versions: '0' }, (request, { broker }) => ({
   throttleTimeMs: 0,
-  topics: request.topics.map(({ name, partitionIndexes }) => ({
-    name,
-    partitions: partitionIndexes.map((partitionIndex) => describe(broker, name, partitionIndex)),
-  })),
+  topics: request.topics.map(({ name, partitionIndexes }) => {
+    const wrong = problemOf(broker, name)
+    return {
+      name,
+      partitions: partitionIndexes.map((partitionIndex) =>
+        wrong === null ? describe(broker, name, partitionIndex) : { partitionIndex, ...wrong },
+      ),
+    }
+  }),
 }))
+
+/** What concerns the whole topic, with a reason. */
+function problemOf(broker: BrokerServices, topic: string): { errorCode: number; errorMessage: string } | null {
+  const invalid = topicNameProblem(topic)
+  if (invalid !== null) return { errorCode: errorCode('INVALID_TOPIC_EXCEPTION'), errorMessage: invalid }
+  if (broker.controller.image().topic(topic) !== undefined) return null
+  const error = 'UNKNOWN_TOPIC_OR_PARTITION'
+  return { errorCode: errorCode(error), errorMessage: ERRORS[error].meaning }
+}
 
 function describe(broker: BrokerServices, topic: string, partitionIndex: number): PartitionResponse {
   const refuse = (error: ErrorName): PartitionResponse => ({ partitionIndex, errorCode: errorCode(error), errorMessage: null })

@@ -111,7 +111,9 @@ function respond(
   const hints = new LeaderHints(context)
   const answers: Answer[] = known.map((wanted, at) => answerOf(wanted, reads[at]!, limits, hints, context))
   for (const wanted of unknown) {
-    answers.push(failure(wanted, wanted.topic === null ? 'UNKNOWN_TOPIC_ID' : 'UNKNOWN_TOPIC_OR_PARTITION'))
+    const answer = failure(wanted, wanted.topic === null ? 'UNKNOWN_TOPIC_ID' : 'UNKNOWN_TOPIC_OR_PARTITION')
+    answer.response.abortedTransactions = [] // Kafka's default for what was never looked at; null is for what was
+    answers.push(answer)
   }
   const outcome = session.conclude(
     answers.map((answer) => answer.wanted),

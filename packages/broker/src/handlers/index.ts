@@ -10,6 +10,7 @@ import { deleteTopics } from './delete-topics.js'
 import { describeCluster } from './describe-cluster.js'
 import { describeConfigs } from './describe-configs.js'
 import { describeGroups } from './describe-groups.js'
+import { describeLogDirs } from './describe-log-dirs.js'
 import { describeProducers } from './describe-producers.js'
 import { fetch } from './fetch.js'
 import { findCoordinator } from './find-coordinator.js'
@@ -51,6 +52,7 @@ export const HANDLERS: readonly Handler[] = [
   offsetForLeaderEpoch,
   describeConfigs,
   alterConfigs,
+  describeLogDirs,
   createPartitions,
   deleteGroups,
   incrementalAlterConfigs,

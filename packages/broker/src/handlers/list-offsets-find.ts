@@ -70,6 +70,36 @@ async function ask(access: Access, query: number | 'earliest' | 'maxTimestamp'):
   return 'kind' in found ? found : { kind: 'found', ...found }
 }
 
+/**
+ * What v0 answers: the starts of segments that were last written at or before the time, and the log end as if written now;
+ * the latest first, no more than `max`. A consumer sees the high watermark in place of all that is above it.
+ */
+export function legacyOffsets(
+  partition: Partition,
+  timestamp: number,
+  max: number,
+  now: number,
+  isConsumer: boolean,
+): number[] | Refusal {
+  const access = partition.logFor(-1)
+  if (access.kind === 'refused') return access
+  const { log } = access
+  const segments = log.segmentViews()
+  const places = segments.map(({ baseOffset, modifiedMs }) => ({
+    offset: Math.max(baseOffset, log.logStartOffset),
+    at: modifiedMs,
+  }))
+  if ((segments.at(-1)?.sizeInBytes ?? 0) > 0) places.push({ offset: log.logEndOffset, at: now })
+  const last =
+    timestamp === LATEST ? places.length - 1 : timestamp === EARLIEST ? 0 : places.findLastIndex(({ at }) => at <= timestamp)
+  const offsets = places
+    .slice(Math.max(0, last + 1 - Math.max(0, max)), last + 1)
+    .map(({ offset }) => offset)
+    .sort((a, b) => b - a)
+  if (!isConsumer || !offsets.some((offset) => offset > log.highWatermark)) return offsets
+  return [log.highWatermark, ...offsets.filter((offset) => offset <= log.highWatermark)]
+}
+
 function endFor({ log }: Access, upTo: ReadLimit): number {
   if (upTo === 'logEnd') return log.logEndOffset
   return upTo === 'lastStable' ? log.lastStableOffset : log.highWatermark
