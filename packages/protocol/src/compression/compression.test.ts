@@ -212,3 +212,26 @@ describe('lz4', () => {
     assert.throws(() => decompress('lz4', frame), { error: 'INVALID_RECORD' })
   })
 })
+
+describe('where Kafka is lenient or strict', () => {
+  const text = Buffer.from('what Java reads we read, what it refuses we refuse')
+
+  it('ends an lz4 frame at a stored block of no bytes', () => {
+    const frame = Buffer.from(compress('lz4', text))
+    frame[frame.length - 1] = 0x80
+    assert.deepEqual(decompress('lz4', frame), text)
+  })
+
+  it('does not look at the versions of a snappy stream, nor at too few bytes for one more block', () => {
+    const stream = Buffer.concat([compress('snappy', text), Buffer.from([1, 2, 3])])
+    stream.fill(0xff, 8, 16)
+    assert.deepEqual(decompress('snappy', stream), text)
+  })
+
+  it('refuses zstd windows above 128 MiB', () => {
+    // One raw block of a byte, behind a window descriptor.
+    const frame = (window: number): Buffer => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window, 0x09, 0, 0, 0x61])
+    assert.deepEqual(decompress('zstd', frame(17 << 3)), Buffer.from('a'))
+    assert.throws(() => decompress('zstd', frame((17 << 3) | 1)), { error: 'INVALID_RECORD' })
+  })
+})

@@ -100,10 +100,10 @@ function readBlocks(
     if (bytes.length - at < 4) throw damaged('lz4', 'frame without its end')
     const word = bytes.readUInt32LE(at)
     at += 4
-    // A content checksum may follow; Kafka does not look at it, nor at what comes after the frame.
-    if (word === 0) return { blocks, total }
     const stored = word >= STORED
     const length = stored ? word - STORED : word
+    // A content checksum may follow; Kafka does not look at it, nor at what comes after the frame, nor at the top bit here.
+    if (length === 0) return { blocks, total }
     if (length > largestBlock) throw damaged('lz4', `block of ${length} bytes`)
     const end = at + length
     const next = end + (flags & BLOCK_CHECKSUM ? 4 : 0)

@@ -61,9 +61,7 @@ function* framedBlocks(bytes: Buffer): Generator<Buffer, void, undefined> {
   let at = 0
   while (at < bytes.length) {
     if (startsFrame(bytes, at)) {
-      // Streams may follow one another.
-      const version = bytes.readInt32BE(at + MAGIC.length)
-      if (version < VERSION) throw damaged('snappy', `stream version ${version}`)
+      // Streams may follow one another. Kafka does not look at the versions.
       at += HEADER_SIZE
       continue
     }

@@ -10,6 +10,15 @@ const MAGIC = 0xfd2fb528
 const SKIPPABLE_MAGIC = 0x184d2a50
 const LARGEST_BLOCK = 128 * 1024
 
+/** What the library takes when it reads a stream, as Kafka's clients do: 2^27. */
+const LARGEST_WINDOW = 128 * 1024 * 1024
+
+/** Exponent above, three bits of mantissa below. */
+function windowSize(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >>> 3))
+  return base + (base / 8) * (descriptor & 7)
+}
+
 /** The most that the frames can give. Throws CompressionError where the frames are not whole. */
 export function zstdOutputBound(bytes: Buffer): number {
   let bound = 0
@@ -30,6 +39,8 @@ export function zstdOutputBound(bytes: Buffer): number {
     const dictionaryIdSize = [0, 1, 2, 4][descriptor & 3]!
     const contentSizeCode = descriptor >>> 6
     const contentSizeSize = contentSizeCode === 0 ? singleSegment : 1 << contentSizeCode
+    if (!singleSegment && (at + 1 >= bytes.length || windowSize(bytes[at + 1]!) > LARGEST_WINDOW))
+      throw damaged('zstd', 'window too large')
     at += 1 + (singleSegment ? 0 : 1) + dictionaryIdSize + contentSizeSize
     for (let last = false; !last; ) {
       if (bytes.length - at < 3) throw damaged('zstd', 'frame without its end')

@@ -144,8 +144,8 @@ export class RecordBatch {
   cursor(limits: ReadLimits = {}): RecordCursor {
     const start = this.at + RECORD_BATCH.size
     const end = this.at + this.sizeInBytes
-    if (this.codec === 0) return new RecordCursor(this.bytes, start, end, this.recordCount)
-    if (this.recordCount < 0) return new RecordCursor(this.bytes, start, end, this.recordCount) // throws before any work is done
+    // Like Kafka, nothing is decompressed for a batch that says it has no records (or, and then the cursor throws, fewer).
+    if (this.codec === 0 || this.recordCount <= 0) return new RecordCursor(this.bytes, start, end, this.recordCount)
     const records = decompress(this.codec, this.bytes.subarray(start, end), limits)
     return new RecordCursor(records, 0, records.length, this.recordCount)
   }

@@ -110,6 +110,13 @@ describe('hostile record bytes', function () {
     )
   })
 
+  it('does not decompress for a batch that says it has no records', () => {
+    const bytes = Buffer.from(vectors.bytes('records/corrupt/not-compressed-as-zstd.bin'))
+    assert.throws(() => [...new RecordBatch(bytes).records()], RecordsError)
+    RECORD_BATCH.recordCount.set(bytes, 0, 0)
+    assert.deepEqual([...new RecordBatch(bytes).records()], [])
+  })
+
   it('does not count to two billion for a batch that says so', () => {
     const bytes = Buffer.from(vectors.bytes('records/v2/v2-empty-batch.bin'))
     RECORD_BATCH.recordCount.set(bytes, 0, 0x7fffffff)

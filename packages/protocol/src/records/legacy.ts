@@ -5,7 +5,15 @@ import { InvariantError } from '../wire/failures.js'
 import type { ReadLimits } from './batch.js'
 import { corrupt, invalid } from './errors.js'
 import { batchAt } from './iterate.js'
-import { CODEC_MASK, LOG_APPEND_TIME_FLAG, LOG_OVERHEAD, NO_SEQUENCE, NO_TIMESTAMP, type TimestampType } from './layout.js'
+import {
+  CODEC_MASK,
+  LOG_APPEND_TIME_FLAG,
+  LOG_OVERHEAD,
+  NO_SEQUENCE,
+  NO_TIMESTAMP,
+  SMALLEST_LENGTH,
+  type TimestampType,
+} from './layout.js'
 import { headerSize, MESSAGE, MESSAGE_V1, smallestMessage } from './legacy-layout.js'
 import { RecordView } from './record.js'
 
@@ -148,15 +156,17 @@ export class LegacyBatch {
   }
 }
 
-/** What lies in a wrapper; ends before a message that is cut off, as Kafka does. */
+/** What lies in a wrapper; ends before a message that is cut off, as Kafka does, whatever its magic. */
 function* innerMessages(bytes: Buffer): Generator<LegacyBatch, void, undefined> {
   let at = 0
-  for (;;) {
-    const extent = batchAt(bytes, at)
-    if (extent === null || extent.sizeInBytes > bytes.length - at) return
-    if (extent.magic > 1) throw invalid(`message of magic ${extent.magic} in a message set`, at)
+  while (bytes.length - at >= LOG_OVERHEAD) {
+    const size = MESSAGE.messageSize.get(bytes, at)
+    if (size < SMALLEST_LENGTH) throw corrupt(`message size ${size}`, at)
+    if (size > bytes.length - at - LOG_OVERHEAD) return
+    const magic = MESSAGE.magic.get(bytes, at)
+    if (magic !== 0 && magic !== 1) throw invalid(`message of magic ${magic} in a message set`, at)
     yield new LegacyBatch(bytes, at)
-    at += extent.sizeInBytes
+    at += LOG_OVERHEAD + size
   }
 }
 
