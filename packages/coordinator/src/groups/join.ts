@@ -86,7 +86,7 @@ function joinAgain(draft: Draft, command: JoinCommand, request: number): JoinRep
   if (!supports(group, command.protocolType, protocols)) return joinRefused(memberId, 'INCONSISTENT_GROUP_PROTOCOL')
   if (group.pending.has(memberId)) {
     // Ids are only given out to dynamic members; this one contradicts itself.
-    if (command.groupInstanceId !== null) return joinRefused(memberId, 'UNKNOWN_SERVER_ERROR')
+    if (command.groupInstanceId !== null) return joinRefused('', 'UNKNOWN_SERVER_ERROR')
     addMember(draft, memberId, command, request)
     return null
   }
