@@ -3,6 +3,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { configs } from './commands/configs'
 import { consume } from './commands/consume'
+import { dump } from './commands/dump'
 import { groups } from './commands/groups'
 import { produce } from './commands/produce'
 import { topics } from './commands/topics'
@@ -11,7 +12,7 @@ import type { Terminal } from './terminal'
 /** 0: done. 1: it failed. 2: the command line is wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
-const COMMANDS = [topics, produce, consume, groups, configs]
+const COMMANDS = [topics, produce, consume, groups, configs, dump]
 
 export function programOf(terminal: Terminal, version: string): Command {
   const program = new Command('mq')

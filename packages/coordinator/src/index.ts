@@ -54,3 +54,4 @@ export type {
   TimerChange,
   Unreadable,
 } from './runtime/shard.js'
+export { ManualTime, MemoryPartition, SeededRandom } from './testing.js'

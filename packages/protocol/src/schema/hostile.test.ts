@@ -105,6 +105,24 @@ describe(`hostile bytes (SEED=${SEED})`, function () {
     }
   })
 
+  it('of one version read as another give a message or a DecodeError', () => {
+    for (const schema of MESSAGES) {
+      const versions = versionsOf(schema)
+      const property = fc.property(
+        fc.constantFrom(...versions),
+        fc.constantFrom(...versions),
+        fc.nat(),
+        (version, other, seed) => {
+          const [input] = fc.sample(arbitraryInput(planOf(schema, version)), { numRuns: 1, seed })
+          const writer = new Writer()
+          codecOf(schema, version).write(writer, input as Input<Message>)
+          readSafely(schema, other, writer.toBuffer())
+        },
+      )
+      fc.assert(property, { numRuns: 5, seed: SEED })
+    }
+  })
+
   it('of any kind give a message or a DecodeError', () => {
     const property = fc.property(
       fc.constantFrom(...MESSAGES),

@@ -1,0 +1,192 @@
+/**
+ * Where a broker keeps things: its log directories and its metadata store, on disk or in memory, and whose they are (broker id and
+ * cluster id). What is on disk decides; a config that says otherwise stops the start.
+ */
+import { resolve, sep } from 'node:path'
+import {
+  type Disk,
+  DiskError,
+  LogDirectories,
+  LogDirectoryError,
+  MemoryDisk,
+  type MetaProperties,
+  nodeDisk,
+  nodeProcesses,
+  readDirectoryOwner,
+} from '@mq/log'
+import { newUuid } from '@mq/protocol'
+import type { ReadConfig } from './config/read.js'
+import { EmbeddedStore } from './metadata/embedded.js'
+import { MetadataDamageError } from './metadata/journal-format.js'
+import type { MetadataStore } from './metadata/store.js'
+import { putNode } from './metadata/subtree.js'
+import { ZNODES } from './metadata/znodes.js'
+import { partitionConfigOf } from './partition-channel.js'
+import type { Environment, Logger } from './ports.js'
+import { StartError } from './start-error.js'
+
+/** Why a running broker ended by itself. */
+export interface BrokerFailure {
+  /** `storage`: no data directory is left to serve; `defect`: a broken invariant. */
+  readonly kind: 'storage' | 'defect'
+  readonly message: string
+}
+
+export interface Storage {
+  readonly brokerId: number
+  readonly clusterId: string
+  /** Absolute paths; none in memory. */
+  readonly directories: readonly string[]
+  readonly logs: LogDirectories
+  readonly store: MetadataStore
+  /** Whether the metadata store had no files before this start. */
+  readonly storeOrigin: 'found' | 'new'
+  close(): Promise<void>
+}
+
+export interface StorageOptions {
+  readonly kind: 'disk' | 'memory'
+  readonly directories: readonly string[]
+  /** Null: the one in the data directory, else the first one above `reserved.broker.max.id`. */
+  readonly brokerId: number | null
+  readonly settings: ReadConfig
+  readonly environment: Environment
+  readonly log: Logger
+  readonly onFailure: (failure: BrokerFailure) => void
+}
+
+const MEMORY_DIRECTORY = '/memory'
+
+/** Locks and loads everything. Rejects with a StartError; nothing stays locked then. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const inMemory = options.kind === 'memory'
+  const disk = inMemory ? new MemoryDisk({ durability: 'ignored', now: options.environment.clock.now }) : nodeDisk
+  const directories = inMemory ? [MEMORY_DIRECTORY] : options.directories.map((path) => resolve(path))
+  const undo: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const owner = ownerOf(disk, directories)
+    const brokerId = options.brokerId ?? owner?.brokerId ?? options.settings.values['reserved.broker.max.id'] + 1
+    const clusterId = owner?.clusterId ?? newUuid(options.environment.random)
+    const logs = await openLogs(options, { disk, directories, brokerId, clusterId })
+    undo.push(() => logs.close())
+    const store = inMemory
+      ? EmbeddedStore.inMemory(options.environment.clock)
+      : await openStore(options, disk, metadataDirectory(options.settings, directories))
+    undo.push(() => store.close())
+    const session = store.connect()
+    await checkClusterId(session, clusterId)
+    return {
+      brokerId,
+      clusterId,
+      directories: inMemory ? [] : directories,
+      logs,
+      store: session,
+      storeOrigin: store.origin,
+      close,
+    }
+  } catch (error) {
+    await close().catch(() => {})
+    throw startErrorOf(error)
+  }
+}
+
+function openLogs(
+  { settings, environment, log, onFailure }: StorageOptions,
+  opened: { disk: Disk; directories: readonly string[]; brokerId: number; clusterId: string },
+): Promise<LogDirectories> {
+  const { disk, directories, brokerId, clusterId } = opened
+  const failed = new Set<string>()
+  const inherited = partitionConfigOf({}, settings)
+  return LogDirectories.open({
+    ...environment,
+    dirs: directories,
+    disk,
+    processes: nodeProcesses,
+    logger: log,
+    brokerId,
+    clusterId,
+    config: settings.values,
+    // The metadata is read when the directories are ours; the topics' own values follow then.
+    topicConfig: () => inherited,
+    whenDirectoryFails: (directory, error) => {
+      failed.add(directory)
+      if (failed.size < directories.length) return
+      onFailure({ kind: 'storage', message: `every log directory has failed, the last one was ${directory}: ${error.message}` })
+    },
+  })
+}
+
+function openStore({ environment, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {
+  disk.makeDirectoryNow(directory)
+  return EmbeddedStore.open({
+    disk,
+    directory,
+    clock: environment.clock,
+    onFailed: (error) =>
+      onFailure({ kind: 'storage', message: `the metadata in ${directory} cannot be written: ${(error as Error).message}` }),
+  })
+}
+
+/** Java would not start on a directory that holds a folder which is no partition. */
+function metadataDirectory(settings: ReadConfig, directories: readonly string[]): string {
+  const own = settings.values['mq.metadata.dir']
+  if (own === null || own === '') return directories[0]!
+  const path = resolve(own)
+  const around = directories.find((one) => path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`))
+  if (around !== undefined) {
+    throw new StartError(`mq.metadata.dir=${own} lies inside the log directory ${around}; choose a directory outside of log.dirs`)
+  }
+  return path
+}
+
+/** Whose the directories are; null when all are new. */
+function ownerOf(disk: Disk, directories: readonly string[]): MetaProperties | null {
+  let owner: MetaProperties | null = null
+  for (const directory of directories) {
+    const found = readDirectoryOwner(disk, directory)
+    if (found === null) continue
+    if (owner !== null && (owner.brokerId !== found.brokerId || owner.clusterId !== found.clusterId)) {
+      throw new StartError(
+        `log.dirs mixes directories of different brokers: ${directory} belongs to broker ${found.brokerId} of cluster ${found.clusterId}, ` +
+          `the ones before to broker ${owner.brokerId} of cluster ${owner.clusterId}`,
+      )
+    }
+    owner = found
+  }
+  return owner
+}
+
+/** The store and the directories must be of one cluster. */
+async function checkClusterId(store: MetadataStore, clusterId: string): Promise<void> {
+  const path = ZNODES.clusterId.path()
+  const node = await store.get(path)
+  if (node === null) return putNode(store, path, ZNODES.clusterId.encode(clusterId))
+  const known = ZNODES.clusterId.decode(node.data, path)
+  if (known === clusterId) return
+  throw new StartError(
+    `the metadata is of cluster ${known}, and the log directories are of cluster ${clusterId}: they do not belong together`,
+  )
+}
+
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof StartError) return error
+  if (error instanceof LogDirectoryError) {
+    const instead = '; give another directory by --data DIR, or log.dirs'
+    switch (error.reason) {
+      case 'locked':
+        return new StartError(`${error.message}${instead}`, 1, { cause: error })
+      case 'failed':
+        return new StartError(`${error.message}${instead}`, 3, { cause: error })
+      default:
+        return new StartError(error.message, 1, { cause: error })
+    }
+  }
+  if (error instanceof MetadataDamageError) return new StartError(error.message, 3, { cause: error })
+  if (error instanceof DiskError) {
+    return new StartError(`${error.message}; give another directory by --data DIR, or log.dirs`, 3, { cause: error })
+  }
+  return error
+}

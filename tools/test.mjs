@@ -1,0 +1,90 @@
+// `npm test`: every stage of the test command, each with its seconds and its budget, and one closing line "N passed, N failed" over all of them.
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { ROOT } from './toolchain/cache.mjs'
+
+const require = createRequire(import.meta.url)
+const binOf = (name, bin) => join(dirname(require.resolve(`${name}/package.json`)), bin)
+const TSC = binOf('typescript', 'bin/tsc')
+const MOCHA = binOf('mocha', 'bin/mocha.js')
+const MINUTE = 60
+
+/** A stage that takes more than twice its budget is stopped and fails by its name. `counts` says how its output is read. */
+const STAGES = [
+  { name: 'build', budget: 2 * MINUTE, args: [TSC, '-b'], counts: 'exit code' },
+  { name: 'unit and property', budget: 6 * MINUTE, args: [MOCHA, '--reporter', 'dot'], counts: 'mocha' },
+  { name: 'packages', budget: 3 * MINUTE, args: [join('tools', 'packaging.mjs')], counts: 'closing line' },
+  { name: 'conformance', budget: 2 * MINUTE, args: [join('tools', 'conformance.mjs')], counts: 'closing line' },
+  { name: 'crash and fuzz', budget: 6 * MINUTE, args: [join('tools', 'crash.mjs')], counts: 'closing line' },
+  { name: 'interop', budget: 18 * MINUTE, args: [join('interop', 'run.mjs')], counts: 'closing line' },
+  { name: 'Java both ways', budget: 5 * MINUTE, args: [join('tools', 'java-both-ways.mjs')], counts: 'closing line' },
+]
+
+const wanted = process.argv.slice(2)
+const total = { passed: 0, failed: 0, skipped: [] }
+const failures = []
+for (const stage of STAGES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+  console.log(`\n== ${stage.name} (budget ${stage.budget} s)`)
+  const { passed, failed, skipped, seconds, why } = await run(stage)
+  total.passed += passed
+  total.failed += failed
+  total.skipped.push(...skipped)
+  if (failed > 0) failures.push(why === undefined ? `${stage.name}: ${failed} failed` : `${stage.name}: ${why}`)
+  console.log(`== ${stage.name}: ${passed} passed, ${failed} failed, ${seconds.toFixed(1)} s of ${stage.budget}`)
+  // Nothing that comes after it can be right when the build is not.
+  if (stage.name === 'build' && failed > 0) break
+}
+
+console.log('')
+for (const failure of failures) console.log(`failed: ${failure}`)
+if (total.skipped.length > 0) {
+  for (const skipped of total.skipped) console.log(skipped)
+  console.log(`${total.skipped.length} skipped${process.env.CI === 'true' ? ', each a failure where CI=true' : ''}`)
+  if (process.env.CI === 'true') total.failed += total.skipped.length
+}
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exitCode = total.failed === 0 ? 0 : 1
+
+function run({ budget, args, counts }) {
+  return new Promise((done) => {
+    const began = process.hrtime.bigint()
+    // A process group of its own: what a stage started is stopped with it.
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    let printed = ''
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk)
+      printed = (printed + chunk).slice(-1_000_000)
+    })
+    let isStopped = false
+    const late = setTimeout(
+      () => {
+        isStopped = true
+        process.kill(-child.pid, 'SIGKILL')
+      },
+      2 * budget * 1000,
+    )
+    child.on('close', (code) => {
+      clearTimeout(late)
+      const seconds = Number(process.hrtime.bigint() - began) / 1e9
+      const found = { ...READERS[counts](printed, code), skipped: printed.match(/^skipped: .*$/gm) ?? [], seconds }
+      if (isStopped) done({ ...found, failed: found.failed + 1, why: `stopped after ${2 * budget} s, twice its budget` })
+      // A runner that ends badly without a failure of its own has failed as a whole.
+      else if (code !== 0 && found.failed === 0) done({ ...found, failed: 1, why: `ended with ${code}` })
+      else done(found)
+    })
+  })
+}
+
+const READERS = {
+  'exit code': (_, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 }),
+  mocha: (printed) => ({ passed: lastNumber(printed, /^\s*(\d+) passing/gm), failed: lastNumber(printed, /^\s*(\d+) failing/gm) }),
+  'closing line': (printed) => {
+    const [passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.slice(1).map(Number) ?? [0, 0]
+    return { passed, failed }
+  },
+}
+
+function lastNumber(text, pattern) {
+  return Number([...text.matchAll(pattern)].at(-1)?.[1] ?? 0)
+}
