@@ -26,8 +26,8 @@ interface ZstdExports {
 }
 
 const PAGE_BYTES = 64 * 1024
-/** An instance with more memory than this is not kept for the next call. */
-const KEPT_BYTES = 8 * 1024 * 1024
+/** An instance with more memory than this is not kept for the next call. It begins with 16 MiB, most of it never touched. */
+const KEPT_BYTES = 32 * 1024 * 1024
 /** ZSTD_error_dstSize_tooSmall. */
 const OUTPUT_TOO_SMALL = 70
 
