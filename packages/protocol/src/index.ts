@@ -30,4 +30,5 @@ export {
 } from './wire/header.js'
 export type { Int64Reading } from './wire/primitives.js'
 export { Reader } from './wire/reader.js'
+export { SlabFrames } from './wire/slab-frames.js'
 export { Writer } from './wire/writer.js'

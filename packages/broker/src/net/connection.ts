@@ -3,10 +3,9 @@
  *
  * Back-pressure has two sides: while a request is in flight and the next one is here, nothing more is read from the socket; and while the
  * client does not read its answers, no further request is begun. So a connection holds at most one request in flight, the frames of
- * one chunk behind it, one incomplete frame, and the answers of the requests begun before the socket was full.
+ * one read behind it, one incomplete frame, and the answers of the requests begun before the socket was full.
  */
 import type { Socket } from 'node:net'
-import { FrameReader } from '@mq/protocol'
 import { type Receiver, receive } from './receive.js'
 
 /** What became of a request: the slices of the answer's frame, nothing to send, or a reason to close. */
@@ -28,7 +27,6 @@ export class Connection {
   /** Monotonic ms of the last byte in or answer out. */
   lastActiveAt: number
   #receiver: Receiver | undefined
-  readonly #frames: FrameReader
   readonly #waiting: Buffer[] = []
   readonly #goneListeners = new Set<() => void>()
   #inFlight = false
@@ -44,10 +42,9 @@ export class Connection {
     readonly clientAddress: string,
     readonly socket: Socket,
     private readonly owner: ConnectionOwner,
-    maxFrameBytes: number,
+    private readonly maxFrameBytes: number,
   ) {
     this.lastActiveAt = owner.now()
-    this.#frames = new FrameReader(maxFrameBytes)
     socket.setNoDelay(true)
     socket.on('error', (error) => this.close(error.message))
     socket.on('close', () => this.close('closed by the client'))
@@ -57,7 +54,11 @@ export class Connection {
 
   /** Begins to read. */
   start(): void {
-    if (this.#ended === undefined) this.#receiver = receive(this.socket, (chunk) => this.#received(chunk))
+    if (this.#ended !== undefined) return
+    this.#receiver = receive(this.socket, this.maxFrameBytes, {
+      received: (frames) => this.#received(frames),
+      broken: (error) => this.close(error.message),
+    })
   }
 
   get isIdle(): boolean {
@@ -98,15 +99,10 @@ export class Connection {
     this.socket.end(() => this.close(reason))
   }
 
-  #received(chunk: Buffer): void {
+  #received(frames: readonly Buffer[]): void {
     if (this.#ended !== undefined) return
     this.lastActiveAt = this.owner.now()
-    try {
-      for (const frame of this.#frames.push(chunk)) this.#waiting.push(frame)
-    } catch (error) {
-      this.close((error as Error).message)
-      return
-    }
+    for (const frame of frames) this.#waiting.push(frame)
     this.#serveWaiting()
   }
 

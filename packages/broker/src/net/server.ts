@@ -6,6 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Endpoint } from '../listeners.js'
 import type { Clock, Logger, Timers, Turn } from '../ports.js'
 import { Connection, type Reply } from './connection.js'
+import { intoSlabs } from './receive.js'
 
 export interface ConnectionLimits {
   readonly 'connections.max.idle.ms': number
@@ -68,8 +69,8 @@ export class SocketServer {
   /** Opens one listener. Rejects with a ListenError; listeners that are open stay open until `close`. */
   async listen(endpoint: Endpoint): Promise<Bound> {
     const { limits, log } = this.#options
-    const server = createServer({ pauseOnConnect: false, allowHalfOpen: false }, (socket) =>
-      this.#accepted(socket, endpoint.name),
+    const server = createServer({ pauseOnConnect: true, allowHalfOpen: false }, (socket) =>
+      this.#accepted(intoSlabs(socket, limits['socket.request.max.bytes']), endpoint.name),
     )
     const bound = await new Promise<Bound>((resolve, reject) => {
       server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(endpoint, error.code ?? '', error.message)))
