@@ -1,6 +1,6 @@
 // Strings and varints for generated code. Short ASCII text goes through JavaScript, which is cheaper than a call into the runtime.
 
-import '../wire/buffer-slices.js'
+import { putUtf8, utf8At } from '../wire/buffer-slices.js'
 import { EncodeError } from '../wire/failures.js'
 import { MAX_STRING_BYTES } from '../wire/primitives.js'
 import type { Reader } from '../wire/reader.js'
@@ -12,10 +12,10 @@ const chars = String.fromCharCode
 
 /** Up to eight ASCII characters are made in JavaScript; beyond that the runtime's call is as fast. */
 export function readText(bytes: Buffer, p: number, size: number): string {
-  if (size > 8) return bytes.utf8Slice(p, p + size)
+  if (size > 8) return utf8At(bytes, p, p + size)
   let all = 0
   for (let index = p; index < p + size; index++) all |= bytes[index]!
-  if (all > 0x7f) return bytes.utf8Slice(p, p + size)
+  if (all > 0x7f) return utf8At(bytes, p, p + size)
   const at = (index: number) => bytes[p + index]!
   switch (size) {
     case 0:
@@ -72,7 +72,7 @@ export function writeText(writer: Writer, text: string | null, compact: boolean)
       if (code > 0x7f) break
       chunk[start + index] = code
     }
-    const size = index === length ? length : chunk.utf8Write(text, start)
+    const size = index === length ? length : putUtf8(chunk, start, text)
     // Up to 40 characters are at most 120 bytes: one byte of varint.
     if (compact) chunk[at] = size + 1
     else {
@@ -86,7 +86,7 @@ export function writeText(writer: Writer, text: string | null, compact: boolean)
   if (size > MAX_STRING_BYTES) throw new EncodeError('string too long')
   writer.stringLength(size, compact)
   writer.ensure(size)
-  writer.at += writer.chunk.utf8Write(text, writer.at, size)
+  writer.at += putUtf8(writer.chunk, writer.at, text)
 }
 
 /** Puts the size of a tagged field into the byte kept for it at `start` (from the chunk's start), shifting when one is too few. */

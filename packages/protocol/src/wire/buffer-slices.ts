@@ -1,14 +1,21 @@
-// Node's Buffer has fast methods per encoding that its published types leave out. They are stable, public on the prototype, and
-// used by most binary codecs; here they get their types.
+// Node's Buffer has fast methods per encoding that its published types leave out. They are public on the prototype, stable, and
+// used by most binary codecs; here they get types, without touching the types of those who use the package.
 
-declare global {
-  interface Buffer {
-    utf8Slice(start: number, end: number): string
-    latin1Slice(start: number, end: number): string
-    base64urlSlice(start: number, end: number): string
-    utf8Write(text: string, at: number, maxBytes?: number): number
-    latin1Write(text: string, at: number, maxBytes?: number): number
-  }
+interface PerEncoding {
+  utf8Slice(start: number, end: number): string
+  base64urlSlice(start: number, end: number): string
+  utf8Write(text: string, at: number): number
 }
 
-export {}
+export function utf8At(bytes: Buffer, start: number, end: number): string {
+  return (bytes as unknown as PerEncoding).utf8Slice(start, end)
+}
+
+export function base64urlAt(bytes: Buffer, start: number, end: number): string {
+  return (bytes as unknown as PerEncoding).base64urlSlice(start, end)
+}
+
+/** The room must be there. Returns how many bytes were written. */
+export function putUtf8(bytes: Buffer, at: number, text: string): number {
+  return (bytes as unknown as PerEncoding).utf8Write(text, at)
+}

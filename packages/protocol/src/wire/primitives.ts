@@ -13,7 +13,6 @@ export const INT64_MIN = -(2n ** 63n)
 
 /** Java's limit for a string on the wire: its length is an int16, in the compact form too. */
 export const MAX_STRING_BYTES = 0x7fff
-export const MAX_INT32 = 0x7fffffff
 
 export const EMPTY_BYTES: Buffer = Buffer.alloc(0)
 /** The uuid that stands for "none": sixteen zero bytes in base64url. */

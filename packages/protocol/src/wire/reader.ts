@@ -1,6 +1,6 @@
 // A bounds-checked cursor over bytes. Every read either succeeds inside the bounds or throws a DecodeError with its position.
 
-import './buffer-slices.js'
+import { base64urlAt, utf8At } from './buffer-slices.js'
 
 import { DecodeError } from './failures.js'
 import { type Int64Reading, MAX_SAFE, MAX_STRING_BYTES, ZERO_UUID } from './primitives.js'
@@ -134,7 +134,7 @@ export class Reader {
   utf8(size: number): string {
     if (size > MAX_STRING_BYTES) this.fail(`string of ${size} bytes, more than ${MAX_STRING_BYTES}`)
     const at = this.#take(size)
-    return this.bytes.utf8Slice(at, at + size)
+    return utf8At(this.bytes, at, at + size)
   }
 
   /** Length of a nullable string: an int16, or varint − 1 in the compact form. Negative means null. */
@@ -173,5 +173,5 @@ export function uuidAt(bytes: Buffer, at: number): string {
     bytes.readInt32BE(at + 12) === 0
   )
     return ZERO_UUID
-  return bytes.base64urlSlice(at, at + 16)
+  return base64urlAt(bytes, at, at + 16)
 }

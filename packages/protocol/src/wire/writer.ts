@@ -1,7 +1,7 @@
 // A growing cursor that writes a frame as a list of slices: its own bytes, and between them buffers of the caller that are not
 // copied (record batches). Writers fill a common slab one after the other; what they give away is never written again.
 
-import './buffer-slices.js'
+import { putUtf8 } from './buffer-slices.js'
 import { EncodeError } from './failures.js'
 import { EMPTY_BYTES, MAX_STRING_BYTES } from './primitives.js'
 
@@ -183,7 +183,7 @@ export class Writer {
     if (size > MAX_STRING_BYTES) throw new EncodeError(`string of ${size} bytes, more than ${MAX_STRING_BYTES}`)
     this.stringLength(size, compact)
     this.ensure(size)
-    this.at += this.chunk.utf8Write(text, this.at, size)
+    this.at += putUtf8(this.chunk, this.at, text)
   }
 
   /** Everything written, in order. The writer must not be used afterwards. */
