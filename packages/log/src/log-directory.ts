@@ -96,7 +96,12 @@ export class LogDirectory {
     this.#disk.makeDirectoryNow(this.path)
     const holder = lockDirectory(this.#disk, this.#options.processes, this.path)
     if (holder !== null) throw new LogDirectoryError('locked', this.path, `in use by ${holder}`)
-    await this.#checkOwner()
+    try {
+      await this.#checkOwner()
+    } catch (error) {
+      unlockDirectory(this.#disk, this.path)
+      throw error
+    }
     this.wasClean = this.#disk.statNow(this.#pathOf(CLEAN_SHUTDOWN)) !== null
     this.#disk.removeNow(this.#pathOf(CLEAN_SHUTDOWN))
     await this.#disk.syncDirectory(this.path)

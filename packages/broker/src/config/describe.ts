@@ -39,7 +39,6 @@ export interface DescribedConfig {
   readonly name: string
   readonly value: string | null
   readonly readOnly: boolean
-  readonly isDefault: boolean
   readonly configSource: number
   readonly isSensitive: boolean
   readonly synonyms: readonly DescribedSynonym[]
@@ -97,7 +96,6 @@ function describeBrokerConfig(name: string, config: ReadConfig, options: Describ
     value: sensitive ? null : brokerText(name, row, config),
     // A key for one listener counts as read-only, whatever it stands for.
     readOnly: row === undefined || !(name in ROWS) || row.update === 'read-only',
-    isDefault: source === CONFIG_SOURCE.default,
     configSource: source,
     isSensitive: sensitive,
     synonyms: options.includeSynonyms ? synonyms : [],
@@ -159,7 +157,6 @@ export function describeTopic(
       name,
       value,
       readOnly: false,
-      isDefault: source === CONFIG_SOURCE.default,
       configSource: source,
       isSensitive: false,
       synonyms: options.includeSynonyms ? synonyms : [],

@@ -58,9 +58,12 @@ describe('The config table', () => {
     const topics = new Map([...topicConfigRows().values()].map(({ name, broker }) => [broker, name]))
     // Values that reach their reader by another config of the family: `orElse` is read by the language itself.
     const inherited = new Set(rows.flatMap(([, row]) => (row.orElse ?? []).map(([name]) => name)))
+    // A name of one word may be read as a property.
+    const isRead = (name: string | undefined) =>
+      name !== undefined && (text.includes(`'${name}'`) || (!name.includes('.') && new RegExp(`\\b${name}\\b`).test(text)))
     const unread = rows
       .filter(([name, { effect }]) => effect === 'honoured' && !inherited.has(name))
-      .filter(([name]) => !text.includes(`'${name}'`) && !(topics.has(name) && text.includes(`'${topics.get(name)}'`)))
+      .filter(([name]) => !isRead(name) && !isRead(topics.get(name)))
     assert.deepEqual(
       unread.map(([name]) => name),
       [],

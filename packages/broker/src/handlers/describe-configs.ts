@@ -13,7 +13,7 @@ interface Failure {
   readonly message: string | null
 }
 
-export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, (request, { broker, apiVersion }) => {
+export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, (request, { broker }) => {
   const known: readonly number[] = Object.values(RESOURCE)
   const strange = request.resources.find(({ resourceType }) => !known.includes(resourceType))
   return {
@@ -22,14 +22,12 @@ export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, (
       const answer = strange
         ? invalidRequest(`Unexpected resource type ${strange.resourceType} for resource ${strange.resourceName}`)
         : describe(resourceType, resourceName, options, broker)
-      if (!('error' in answer)) return { resourceType, resourceName, errorMessage: null, configs: answer.map((each) => inVersion(each, apiVersion)) }
+      // 3.9.1 never says `isDefault`, the word of v0 for what later versions call the source.
+      if (!('error' in answer)) return { resourceType, resourceName, errorMessage: null, configs: answer }
       return { resourceType, resourceName, errorCode: errorCode(answer.error), errorMessage: answer.message, configs: [] }
     }),
   }
 })
-
-/** v0 says whether a value is the default; later versions say where it comes from instead. */
-const inVersion = ({ isDefault, ...config }: DescribedConfig, version: number) => (version === 0 ? { ...config, isDefault } : config)
 
 const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message })
 
