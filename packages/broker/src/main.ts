@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type Flags, parseFlags, USAGE } from './flags.js'
 import { createLogger } from './logging.js'
 import { fileProfile, standaloneProfile } from './profile.js'
+import type { RunningBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
 
 const DEFAULT_DIRECTORY = './mq-data'
@@ -66,8 +67,10 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
     log.error({ err: error }, `the broker fails: ${error.message}`)
     stop(1)
   })
+  let broker: RunningBroker | undefined
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) onSignal(signal, () => broker, stop)
   try {
-    const broker = await Broker.start({
+    broker = await Broker.start({
       given,
       storage: flags.memory ? 'memory' : 'disk',
       environment: nodeEnvironment(),
@@ -75,7 +78,6 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
     })
     process.stdout.write(`${readyLine(broker)}\n`)
     setImmediate(() => log.release())
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) onSignal(signal, broker, stop)
     const reason = await broker.closed
     stop(reason === null ? 0 : reason.kind === 'storage' ? 3 : 1, reason === null ? undefined : `mq-broker: ${reason.message}\n`)
   } catch (error) {
@@ -89,17 +91,19 @@ function readyLine(broker: { bootstrap: string; directories: readonly string[] }
   return `mq-broker is ready on ${broker.bootstrap}, ${where}; try: kcat -b ${broker.bootstrap} -L`
 }
 
-/** The first signal stops in order, the second one at once. */
+/** The first signal stops in order, the second one at once; one during the start ends it. */
 function onSignal(
   signal: 'SIGINT' | 'SIGTERM',
-  broker: { close(): Promise<void> },
+  broker: () => RunningBroker | undefined,
   stop: (code: number, line?: string) => void,
 ): void {
   let signals = 0
   process.on(signal, () => {
+    const running = broker()
+    if (running === undefined) return stop(1, `mq-broker: ${signal} while it started\n`)
     if (++signals > 1) return stop(1, `mq-broker: ${signal} twice: stopped at once\n`)
     setTimeout(() => stop(1, `mq-broker: not stopped after ${STOP_WITHIN_MS / 1000} s, ended\n`), STOP_WITHIN_MS).unref()
-    void broker.close()
+    void running.close()
   })
 }
 
