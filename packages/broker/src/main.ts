@@ -86,7 +86,7 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
   }
 }
 
-function readyLine(broker: { bootstrap: string; directories: readonly string[] }): string {
+function readyLine(broker: RunningBroker): string {
   const where = broker.directories.length > 0 ? `data in ${broker.directories.join(', ')}` : 'nothing is kept on disk'
   return `mq-broker is ready on ${broker.bootstrap}, ${where}; try: kcat -b ${broker.bootstrap} -L`
 }

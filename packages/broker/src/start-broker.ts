@@ -25,6 +25,8 @@ export interface RunningBroker {
   readonly port: number
   readonly brokerId: number
   readonly clusterId: string
+  /** Absolute paths of the data directories; none in memory. */
+  readonly directories: readonly string[]
   /** Resolves when it has stopped: null after `close`, else why it stopped by itself. It never ends the process. */
   readonly closed: Promise<BrokerFailure | null>
   /** Empties a broker in memory: no topics, groups or producers are left, connections stay. */
