@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { diskContract } from './disk-contract.test.js'
 import { nodeDisk } from './disk-node.js'
 import { DiskError } from './ports.js'
-import { MemoryDisk } from './testing.js'
+import { MachineStopped, MemoryDisk } from './testing.js'
 
 const folders: string[] = []
 after(() => {
@@ -41,9 +41,11 @@ describe('the memory disk after a stop of the machine', () => {
     await disk.syncDirectory('/d')
     file.writevNow([Buffer.from('lost')], 4)
     disk.openNow('/d/g', 'create')
-    disk.crash()
-    assert.equal(disk.readFileNow('/d/f').toString(), 'kept')
-    assert.equal(disk.statNow('/d/g'), null)
+    const again = disk.crash()
+    assert.equal(again.readFileNow('/d/f').toString(), 'kept')
+    assert.equal(again.statNow('/d/g'), null)
+    assert.throws(() => disk.openNow('/d/f', 'read'), MachineStopped)
+    assert.throws(() => file.writevNow([Buffer.from('x')], 0), MachineStopped)
   })
 
   it('tears a write where the test says so, and leaves zeros before a later write that lived', async () => {
@@ -53,8 +55,8 @@ describe('the memory disk after a stop of the machine', () => {
     file.writevNow([Buffer.from('abcd')], 0)
     file.writevNow([Buffer.from('efgh')], 4)
     const kept = [0, 2]
-    disk.crash(() => kept.shift()!)
-    assert.deepEqual([...disk.readFileNow('/d/f')], [0, 0, 0, 0, 101, 102])
+    const again = disk.crash(() => kept.shift()!)
+    assert.deepEqual([...again.readFileNow('/d/f')], [0, 0, 0, 0, 101, 102])
   })
 
   it('shows either the old or the new name after a stop in the middle of a rename', async () => {
@@ -66,8 +68,8 @@ describe('the memory disk after a stop of the machine', () => {
       fresh.writevNow([Buffer.from('new')], 0)
       await fresh.dataSync()
       disk.renameNow('/d/new', '/d/old')
-      disk.crash(undefined, () => survives)
-      assert.equal(disk.readFileNow('/d/old').toString(), survives ? 'new' : 'old')
+      const again = disk.crash(undefined, () => survives)
+      assert.equal(again.readFileNow('/d/old').toString(), survives ? 'new' : 'old')
     }
   })
 

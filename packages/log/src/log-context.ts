@@ -42,12 +42,11 @@ export class DirectoryHealth {
     return this.#error
   }
 
-  /** Takes the directory offline; anything but a failure of the disk is thrown on. */
+  /** Takes the directory offline. A broken invariant does so too: whatever it was, its bytes are not to be trusted. */
   failWith(error: unknown): Refused {
-    if (!(error instanceof DiskError)) throw error
     if (this.#error === null) {
-      this.#error = error
-      this.whenFailed(error)
+      this.#error = error instanceof DiskError ? error : unexpected(this.path, error)
+      this.whenFailed(this.#error)
     }
     return this.refusal()
   }
@@ -55,4 +54,10 @@ export class DirectoryHealth {
   refusal(): Refused {
     return refused('KAFKA_STORAGE_ERROR', `log directory ${this.path} is offline: ${this.#error?.message ?? 'closed'}`)
   }
+}
+
+function unexpected(path: string, cause: unknown): DiskError {
+  const error = new DiskError('EOTHER', 'use', path, cause instanceof Error ? cause.message : String(cause))
+  error.cause = cause
+  return error
 }

@@ -12,7 +12,7 @@ import { LeaderEpochs } from './leader-epochs.js'
 import type { LogContext } from './log-context.js'
 import { Snapshots } from './log-files.js'
 import { ProducerStates } from './producer-state.js'
-import { readNextOffset, readTimes, recoverSegment, replayProducers } from './recover.js'
+import { ensureIndexes, readNextOffset, readTimes, recoverSegment, replayProducers } from './recover.js'
 import { type Folder, Segment } from './segment.js'
 import { Segments } from './segments.js'
 import type { TopicConfig } from './topic-config.js'
@@ -38,6 +38,8 @@ export interface LoadedLog {
   readonly epochs: LeaderEpochs
   /** The epochs are not those of the file: it has to be written again. */
   readonly epochsChanged: boolean
+  /** The highest epoch that the checkpoint file or a scanned batch had, also one without records; -1 without any. */
+  readonly highestEpochFound: number
   readonly logStartOffset: number
   readonly logEndOffset: number
   readonly recoveryPoint: number
@@ -81,6 +83,7 @@ class Loading {
       logEndOffset = logStartOffset
     }
     await readTimes(this.segments.active)
+    const highestEpochFound = this.epochs.latest
     this.epochs.truncateFromEnd(logEndOffset)
     this.epochs.truncateFromStart(logStartOffset)
     const start = Math.max(logStartOffset, this.segments.first.baseOffset)
@@ -94,6 +97,7 @@ class Loading {
       snapshots: this.snapshots,
       epochs: this.epochs,
       epochsChanged: JSON.stringify(this.epochs.entries) !== this.#epochsBefore || !this.#hasEpochFile(context, folder),
+      highestEpochFound,
       logStartOffset: start,
       logEndOffset,
       recoveryPoint: hadCleanShutdown ? logEndOffset : Math.min(recoveryPoint, logEndOffset),
@@ -188,7 +192,22 @@ class Loading {
       if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
       if (cut === 0) continue
       for (const later of unflushed.slice(at + 1)) this.#remove(later)
-      return
+      break
+    }
+    await this.#dropEmptyBeyondGap()
+  }
+
+  /**
+   * A power cut may leave the name of a new segment and lose what was written to it and before it. An empty segment that begins
+   * after the end of the last records would have readers wait there for ever.
+   */
+  async #dropEmptyBeyondGap(): Promise<void> {
+    while (this.segments.count > 1 && this.segments.active.sizeInBytes === 0) {
+      const [before, empty] = this.segments.all.slice(-2)
+      await ensureIndexes(before!)
+      if ((await readNextOffset(before!)) >= empty!.baseOffset) return
+      this.#problem ??= `segment ${empty!.baseOffset} is empty and the one before it ends earlier`
+      this.#remove(empty!)
     }
   }
 

@@ -215,6 +215,8 @@ export class LogState {
     const active = this.segments.active
     await ensureIndexes(active)
     active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
+    await active.data.pinned((file) => file.dataSync())
+    await this.context.disk.syncDirectory(this.folder.path)
     await readTimes(active)
     this.logEndOffset = offset
     this.logStartOffset = Math.min(this.logStartOffset, offset)
@@ -263,6 +265,7 @@ export class LogState {
     this.highWatermark = offset
     this.recoveryPoint = offset
     this.epochs.clear()
+    await this.context.disk.syncDirectory(this.folder.path)
     await this.writeEpochs()
   }
 

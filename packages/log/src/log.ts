@@ -38,6 +38,11 @@ export class PartitionLog implements Log {
   readonly topicPartition: LogPartition
   /** What was cut off when the log was opened. */
   readonly cut: Cut
+  /**
+   * The highest leader epoch that was found when the log was opened, also one in which nothing was appended; -1 without any. A
+   * new leader must not use a lower one.
+   */
+  readonly highestEpochFound: number
   readonly #state: LogState
   readonly #writer: LogWriter
   /** Shared with the segments, which look at it each time. */
@@ -46,6 +51,7 @@ export class PartitionLog implements Log {
   constructor(context: LogContext, partition: LogPartition, config: ConfigBox, loaded: LoadedLog) {
     this.topicPartition = partition
     this.cut = loaded.cut
+    this.highestEpochFound = loaded.highestEpochFound
     this.#config = config
     this.#state = new LogState(context, partition, () => config.value, loaded)
     this.#writer = new LogWriter(this.#state)
@@ -244,12 +250,15 @@ export class PartitionLog implements Log {
       let removed = 0
       for (;;) {
         const count = await this.#deletable()
-        if (count === 0) return removed
+        if (count === 0) break
         const { segments } = this.#state
         if (count === segments.count) this.#state.rollNow(this.#state.logEndOffset)
         this.#state.removeOldestNow(count)
         removed += count
       }
+      // Once it is said that they are gone, they must not come back after a stop of the machine.
+      if (removed > 0) await this.#state.context.disk.syncDirectory(this.#state.folder.path)
+      return removed
     }, 0)
   }
 

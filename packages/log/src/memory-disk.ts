@@ -104,15 +104,28 @@ export class MemoryDisk implements Disk {
   }
 
   /**
-   * Stops the machine: only durable names and bytes are left, and what `keep` says of each unsynced write: how many of its
-   * bytes reached the platter (0 none; less than its size tears it). Names not synced live when `keepName` says so.
+   * Stops the machine. What comes up again is a new disk: only durable names and bytes are left, and what `keep` says of each
+   * unsynced write: how many of its bytes reached the platter (0 none; less than its size tears it). Names not synced live when
+   * `keepName` says so. This disk does nothing any more.
    */
-  crash(keep: (change: { readonly sizeInBytes: number }) => number = () => 0, keepName: () => boolean = () => false): void {
+  crash(keep: (change: { readonly sizeInBytes: number }) => number = () => 0, keepName: () => boolean = () => false): MemoryDisk {
     for (const change of this.#nameChanges) if (keepName()) change.apply(this.#durableFiles)
-    this.#nameChanges = []
-    for (const content of new Set([...this.#durableFiles.values()])) content.crash(keep)
-    this.#files = new Map(this.#durableFiles)
-    this.#faults = () => undefined
+    const again = new MemoryDisk({ now: this.#now, durability: this.#durability })
+    for (const content of new Set(this.#durableFiles.values())) content.crash(keep)
+    again.#files = new Map(this.#durableFiles)
+    again.#durableFiles = new Map(this.#durableFiles)
+    again.#folders = new Set(this.#folders)
+    this.#files = new Map()
+    this.#durableFiles = new Map()
+    this.stop()
+    return again
+  }
+
+  /** Every operation throws MachineStopped from now on. */
+  stop(): void {
+    this.#faults = () => {
+      throw new MachineStopped('the machine stopped')
+    }
   }
 
   /** Everything as it is becomes durable. */

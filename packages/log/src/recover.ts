@@ -30,6 +30,7 @@ export async function recoverSegment(segment: Segment, producers: ProducerStates
   const fileBytes = segment.data.now().sizeNow()
   const builder = new IndexBuilder(segment)
   segment.resetIndexesNow()
+  segment.txns.clear()
   producers.endOffset = segment.baseOffset
   let problem: string | null = null
   await segment.data.pinned(async (file) => {
@@ -56,10 +57,8 @@ export async function recoverSegment(segment: Segment, producers: ProducerStates
 
 /** Builds offset and time index of a sealed segment again; its data is not touched. */
 export async function rebuildIndexes(segment: Segment): Promise<void> {
-  const txns = segment.txns
   const builder = new IndexBuilder(segment)
   segment.resetIndexesNow()
-  segment.txns = txns
   await segment.data.pinned(async (file) => {
     for await (const batch of scanBatches(file, 0, segment.sizeInBytes)) {
       if (builder.misplaced(batch) !== null) return

@@ -54,7 +54,8 @@ export class Segment {
   #indexes: SegmentIndexes | null = null
   readonly #offsetFile: IndexFile
   readonly #timeFile: IndexFile
-  #txnsWritten: number
+  /** Which state of the transaction index the file has. */
+  #txnsWritten = 0
   #bytesSinceIndexEntry = 0
 
   constructor(
@@ -71,7 +72,6 @@ export class Segment {
     this.offsetOfMaxTimestamp = baseOffset
     this.#offsetFile = new IndexFile(files.disk, () => this.pathOf('index'))
     this.#timeFile = new IndexFile(files.disk, () => this.pathOf('timeindex'))
-    this.#txnsWritten = 0
   }
 
   pathOf(kind: SegmentFileKind): string {
@@ -141,17 +141,15 @@ export class Segment {
     const read = readTxnIndex(this.files.disk.readFileNow(path), this.baseOffset)
     if ('problem' in read) return read.problem
     this.txns = read
-    this.#txnsWritten = read.entries.length
+    this.#txnsWritten = read.changes
     return null
   }
 
-  /** Empties the indexes, in memory and in their files, before they are built again. */
+  /** Empties offset and time index, in memory and in their files, before they are built again. */
   resetIndexesNow(): void {
     this.#indexes = this.#emptyIndexes()
     this.#offsetFile.cutTo(0)
     this.#timeFile.cutTo(0)
-    this.txns.clear()
-    this.#txnsWritten = 0
     this.maxTimestamp = NO_TIMESTAMP
     this.offsetOfMaxTimestamp = this.baseOffset
     this.firstBatchTimestamp = undefined
@@ -195,17 +193,24 @@ export class Segment {
     if (this.#indexes === null) return
     this.#offsetFile.writeNow(this.#indexes.offsets, size)
     this.#timeFile.writeNow(this.#indexes.times, size)
-    if (this.#txnsWritten !== this.txns.entries.length) {
-      const file = this.files.disk.openNow(this.pathOf('txnindex'), 'create')
+    if (this.#txnsWritten !== this.txns.changes) this.#writeTxnsNow()
+  }
+
+  #writeTxnsNow(): void {
+    const path = this.pathOf('txnindex')
+    if (this.txns.entries.length === 0) {
+      this.files.disk.removeNow(path)
+    } else {
+      const file = this.files.disk.openNow(path, 'create')
       try {
         const bytes = this.txns.toBytes()
-        file.truncateNow(0)
         writeFully(file, bytes)
+        file.truncateNow(bytes.length)
       } finally {
         file.closeNow()
       }
-      this.#txnsWritten = this.txns.entries.length
     }
+    this.#txnsWritten = this.txns.changes
   }
 
   /** The segment takes no more: its largest timestamp ends the time index, files are cut to what they hold. */

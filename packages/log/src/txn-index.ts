@@ -29,6 +29,8 @@ export interface AbortedEntry {
 
 export class TxnIndex {
   readonly #entries: AbortedEntry[]
+  /** Counts changes: whoever writes the file knows by it whether it is up to date. */
+  changes = 0
 
   constructor(entries: readonly AbortedEntry[] = []) {
     this.#entries = [...entries]
@@ -40,15 +42,20 @@ export class TxnIndex {
 
   append(entry: AbortedEntry): void {
     this.#entries.push(entry)
+    this.changes++
   }
 
   /** Drops transactions whose marker lies at or after `offset`. */
   truncateTo(offset: number): void {
-    while ((this.#entries.at(-1)?.lastOffset ?? -1) >= offset) this.#entries.pop()
+    while ((this.#entries.at(-1)?.lastOffset ?? -1) >= offset) {
+      this.#entries.pop()
+      this.changes++
+    }
   }
 
   clear(): void {
     this.#entries.length = 0
+    this.changes++
   }
 
   /**
