@@ -87,6 +87,8 @@ function clientProblem(batch: RecordBatch): string | null {
   if (recordCount <= 0) return `record count ${recordCount}`
   if (lastOffsetDelta + 1 !== recordCount) return `${recordCount} records over ${lastOffsetDelta + 1} offsets`
   if (batch.isControl) return 'clients may not write control records'
+  // Ids come from blocks that begin at 0: one that a number cannot hold is nobody's, and could not be told from its neighbours.
+  if (!Number.isSafeInteger(batch.producerId)) return `producer id ${batch.producerId}`
   if (batch.hasProducerId && batch.baseSequence < 0) return `sequence ${batch.baseSequence} with producer id ${batch.producerId}`
   return null
 }

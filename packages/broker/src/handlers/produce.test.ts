@@ -1,6 +1,6 @@
 /** Produce: what the given damaged records get, and what we do better than Kafka. */
 import assert from 'node:assert/strict'
-import { BatchBuilder, type BatchOptions } from '@mq/protocol'
+import { BatchBuilder, type BatchOptions, RECORD_BATCH, RecordBatch } from '@mq/protocol'
 import { vectors } from '../../../../conformance'
 import { Assembly, errorName } from './testing/assembly.js'
 
@@ -81,6 +81,19 @@ describe('Produce', () => {
       assembly.said.map(({ level, message }) => `${level}: ${message}`),
       ['warn: refused a transactional batch: there are no transactions yet'],
     )
+  })
+
+  it('refuses a producer id that no block ever held, in whatever form the topic stores records', async () => {
+    await assembly.create({ name: 'gzip', partitions: 1, configs: { 'compression.type': 'gzip' } })
+    for (const name of ['t', 'gzip']) {
+      const records = batch({ producerId: 1, producerEpoch: 0, baseSequence: 0 })
+      RECORD_BATCH.producerId.set(records, 0, 2n ** 60n)
+      RECORD_BATCH.crc.set(records, 0, new RecordBatch(records).computeCrc())
+      const topicData = [{ name, partitionData: [{ index: 0, records }] }]
+      const answer = await assembly.ask('Produce', 9, { acks: 1, timeoutMs: 0, topicData })
+      assert.ok(typeof answer !== 'string')
+      assert.equal(errorName(answer.responses[0]!.partitionResponses[0]!.errorCode), 'INVALID_RECORD')
+    }
   })
 
   it('answers nothing to acks=0 that went well, and closes the connection when it did not', async () => {
