@@ -203,7 +203,16 @@ async function openRooms(
       facts: factsOf(storage.logs),
     })
     undo.push(() => controller.close())
-    const coordinator: GroupCoordinator = startGroupCoordinator({ config, clock, timers, random, log, controller, partitions })
+    const coordinator: GroupCoordinator = startGroupCoordinator({
+      config,
+      clock,
+      timers,
+      random,
+      log,
+      controller,
+      partitions,
+      store: storage.store,
+    })
     undo.push(() => coordinator.close())
     const services: BrokerServices = {
       brokerId: storage.brokerId,

@@ -6,6 +6,8 @@ import { type CoordinatorConfig, Groups, type PartitionPort, type PartitionRefus
 import { batchAt, RECORD_BATCH, RecordBatch } from '@mq/protocol'
 import type { Partition, Partitions } from '@mq/replica'
 import type { Controller } from './controller/api.js'
+import type { MetadataStore } from './metadata/store.js'
+import { ZNODES } from './metadata/znodes.js'
 import type { Clock, Logger, Random, Timers } from './ports.js'
 
 export const OFFSETS_TOPIC = '__consumer_offsets'
@@ -18,8 +20,8 @@ export interface GroupCoordinatorOptions {
   readonly log: Logger
   readonly controller: Controller
   readonly partitions: Partitions
-  /** Wall clock of the adoption of a foreign data directory, from which on offsets count as needed; 0: there was none. */
-  readonly offsetsExpireNotBefore?: () => number
+  /** Says when a foreign data directory was adopted: until then nobody could have used the offsets in it. */
+  readonly store: Pick<MetadataStore, 'get'>
 }
 
 export interface GroupCoordinator {
@@ -29,9 +31,17 @@ export interface GroupCoordinator {
 
 export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCoordinator {
   const { config, controller, partitions } = options
+  let adoptedAt = 0
+  const adoptionIsKnown = timeOfAdoption(options.store).then(
+    (time) => {
+      adoptedAt = time
+    },
+    (error: unknown) => options.log.error({ err: error }, 'the time of the adoption could not be read'),
+  )
   const groups = new Groups({
     ...options,
     logger: options.log,
+    offsetsExpireNotBefore: () => adoptedAt,
     partitionCount: () => controller.image().topic(OFFSETS_TOPIC)?.partitions.length ?? config['offsets.topic.num.partitions'],
   })
   const ports = new WeakMap<Partition, PartitionPort>()
@@ -44,7 +54,8 @@ export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCo
       port = new LedPartition(partition, config['offsets.load.buffer.size'])
       ports.set(partition, port)
     }
-    void groups.load(port)
+    const known = port
+    void adoptionIsKnown.then(() => (partition.isLeader ? groups.load(known) : undefined))
   }
   const settle = () => {
     for (const [topic, topicId] of doubtful) {
@@ -76,6 +87,13 @@ export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCo
     groups.close()
   }
   return { groups, close }
+}
+
+/** Wall clock, 0 when there was none. */
+async function timeOfAdoption(store: Pick<MetadataStore, 'get'>): Promise<number> {
+  const path = ZNODES.adoption.path()
+  const node = await store.get(path)
+  return node === null ? 0 : ZNODES.adoption.decode(node.data, path).time
 }
 
 /** A partition that this broker leads, as the coordinator asks for it. */

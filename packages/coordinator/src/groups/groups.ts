@@ -2,7 +2,7 @@
  * The front of the group coordinator: finds the shard of a group and gives it the command, or says why there is none. Answers have
  * the fields of Kafka's responses.
  */
-import { type ErrorName, errorCode } from '@mq/protocol'
+import { CODECS, type CodecName, type ErrorName, errorCode } from '@mq/protocol'
 import type { CoordinatorConfig } from '../config.js'
 import { fetchOffsets, type OffsetQuery, refuseFetch } from '../offsets/fetch.js'
 import { shardOf } from '../runtime/placement.js'
@@ -54,6 +54,7 @@ export class Groups {
       timers,
       logger,
       commitTimeoutMs: config['offsets.commit.timeout.ms'],
+      codec: codecOf(config['offsets.topic.compression.codec']),
       ...(options.requestLimit === undefined ? {} : { requestLimit: options.requestLimit }),
     })
   }
@@ -142,4 +143,10 @@ export class Groups {
     const hex = bytes.toString('hex')
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
+}
+
+function codecOf(id: number): CodecName {
+  const codec = (Object.keys(CODECS) as CodecName[]).find((name) => CODECS[name].id === id)
+  if (codec === undefined) throw new RangeError(`offsets.topic.compression.codec ${id} is not one of 0 to 4`)
+  return codec
 }

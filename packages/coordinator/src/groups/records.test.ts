@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { BatchBuilder, encodeVersioned, endTransactionMarker, GroupMetadataKey, RecordBatch, valuesOf } from '@mq/protocol'
+import {
+  BatchBuilder,
+  encodeVersioned,
+  endTransactionMarker,
+  GroupMetadataKey,
+  MessageSetBuilder,
+  RecordBatch,
+  valuesOf,
+} from '@mq/protocol'
 import { vectors } from '../../../../conformance'
 import { COORDINATOR_CONFIG } from '../config.js'
 import { SILENT } from '../runtime/ports.js'
@@ -297,6 +305,49 @@ describe('loading groups', () => {
     await time.advance(0.2 * day)
     assert.equal(fetch(groups).committedOffset, -1)
     groups.close()
+  })
+
+  it('reads logs of the old formats, compressed wrappers too', async () => {
+    const { groups, partitions } = assemble(new ManualTime(), 1)
+    const port = partitions[0]!
+    for (const [magic, codec, topic] of [
+      [0, 'none', 'a'],
+      [1, 'gzip', 'b'],
+    ] as const) {
+      const builder = new MessageSetBuilder({ magic, codec })
+      builder.append({ offset: 0, timestamp: 0, ...committed(11, topic) })
+      builder.append({ offset: 1, timestamp: 0, ...committed(12, topic) })
+      port.batches.push(builder.build())
+    }
+    port.plant(batchOf([committed(13, 'c')]))
+    await groups.load(port)
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((topic) => fetch(groups, topic).committedOffset),
+      [12, 12, 13],
+    )
+    groups.close()
+  })
+
+  it('compresses its batches when it is told to', async () => {
+    const { groups, partitions } = assemble(new ManualTime(), 1, { 'offsets.topic.compression.codec': 1 })
+    const port = partitions[0]!
+    await groups.load(port)
+    const partition = {
+      partitionIndex: 0,
+      committedOffset: 9,
+      committedLeaderEpoch: -1,
+      committedMetadata: '',
+      commitTimestamp: -1,
+    }
+    const topics = [{ name: 't', partitions: [partition] }]
+    const anybody = { groupId: 'g', memberId: '', groupInstanceId: null, generationId: -1, retentionTimeMs: -1 }
+    await groups.run('g', { kind: 'commitOffsets', ...anybody, topics })
+    assert.equal(new RecordBatch(port.batches[0]!).codec, 1)
+    groups.unload(0)
+    await groups.load(port)
+    assert.equal(fetch(groups).committedOffset, 9)
+    groups.close()
+    assert.throws(() => assemble(new ManualTime(), 1, { 'offsets.topic.compression.codec': 7 }), RangeError)
   })
 
   it('begins a round for a group that has more members than it may have now', async () => {

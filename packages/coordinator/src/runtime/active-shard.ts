@@ -2,7 +2,7 @@
  * A loaded shard at work. Each command is decided, its records are appended and then applied, and its answers wait until the high
  * watermark has passed what they speak of. The order of these steps is the whole of this file; the rules are in the Shard.
  */
-import { BatchBuilder, type ErrorName } from '@mq/protocol'
+import { BatchBuilder, type CodecName, type ErrorName } from '@mq/protocol'
 import { Mailbox } from './mailbox.js'
 import type { Clock, Logger, PartitionAppended, PartitionCommitted, PartitionPort, PartitionRefused, Timers } from './ports.js'
 import type { Decision, RequestId, Shard, ShardTypes } from './shard.js'
@@ -17,6 +17,7 @@ export interface ActiveShardOptions<T extends ShardTypes> {
   readonly commitTimeoutMs: number
   /** Requests that may be open at a time, parked ones among them; more are refused with COORDINATOR_NOT_AVAILABLE. */
   readonly requestLimit: number
+  readonly codec: CodecName
   readonly carryOut: (effect: T['Effect']) => void
   /** It is no longer known what the log holds: the shard has to be loaded again. */
   readonly onBroken: (reason: string) => void
@@ -123,7 +124,7 @@ export class ActiveShard<T extends ShardTypes> {
   }
 
   #batchOf(records: readonly T['LogRecord'][]): Buffer {
-    const builder = new BatchBuilder()
+    const builder = new BatchBuilder({ codec: this.#options.codec })
     const timestamp = this.#options.clock.now()
     for (const record of records) builder.tryAppend({ timestamp, ...this.#options.rules.encode(record) })
     return builder.build()

@@ -2,7 +2,7 @@
  * Brings a shard's state back from its log: every record is applied in order, transactions included. What is damaged or unknown is
  * skipped with a line in the log, so that one bad record does not take all groups of a partition with it.
  */
-import { batchAt, RecordBatch, readControlRecord } from '@mq/protocol'
+import { batchAt, LegacyBatch, RecordBatch, readControlRecord } from '@mq/protocol'
 import type { Logger, PartitionPort } from './ports.js'
 import type { Shard, ShardTypes, Unreadable } from './shard.js'
 
@@ -38,9 +38,11 @@ export async function load<T extends ShardTypes>(
     rules.apply(state, record as T['LogRecord'], { offset, committed: true, transactionOf })
     records++
   }
-  const applyBatch = (batch: RecordBatch) => {
-    if (!batch.crcIsValid()) return skip(batch.baseOffset, 'the checksum of the batch is wrong')
-    if (batch.isControl) {
+  const applyBatch = (batch: RecordBatch | LegacyBatch) => {
+    if (!batch.crcIsValid()) return skip(batch.lastOffset, 'the checksum of the batch is wrong')
+    // Logs of before 0.11 know neither transactions nor control records.
+    const isOld = batch instanceof LegacyBatch
+    if (!isOld && batch.isControl) {
       for (const record of batch.records()) {
         const { type } = readControlRecord(record)
         if (type === 'COMMIT' || type === 'ABORT') {
@@ -49,7 +51,7 @@ export async function load<T extends ShardTypes>(
       }
       return
     }
-    const transactionOf = batch.isTransactional ? batch.producerId : null
+    const transactionOf = !isOld && batch.isTransactional ? batch.producerId : null
     for (const { offset, key, value } of batch.records()) apply(offset, key, value, transactionOf)
   }
   for await (const chunk of port.read()) {
@@ -59,20 +61,20 @@ export async function load<T extends ShardTypes>(
       try {
         applyBatch(batch)
       } catch (error) {
-        skip(batch.baseOffset, error instanceof Error ? error.message : String(error))
+        skip(batch.lastOffset, error instanceof Error ? error.message : String(error))
       }
     }
   }
   return { records, skipped, bytes }
 }
 
-function* batchesOf(chunk: Buffer, skip: (offset: number, reason: string) => void): Generator<RecordBatch> {
+function* batchesOf(chunk: Buffer, skip: (offset: number, reason: string) => void): Generator<RecordBatch | LegacyBatch> {
   let at = 0
   try {
     for (;;) {
       const extent = batchAt(chunk, at)
       if (extent === null || extent.sizeInBytes > chunk.length - at) return
-      if (extent.magic === 2) yield new RecordBatch(chunk, at)
+      yield extent.magic === 2 ? new RecordBatch(chunk, at) : new LegacyBatch(chunk, at)
       at += extent.sizeInBytes
     }
   } catch (error) {

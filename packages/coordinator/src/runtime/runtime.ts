@@ -2,7 +2,7 @@
  * The shards of one kind of coordinator on this broker: loaded when it begins to lead a partition of the internal topic, unloaded
  * when it ceases to, and loaded again when an append leaves open what the log holds.
  */
-import type { ErrorName } from '@mq/protocol'
+import type { CodecName, ErrorName } from '@mq/protocol'
 import { ActiveShard } from './active-shard.js'
 import { load } from './load.js'
 import type { Clock, Logger, PartitionPort, Timers } from './ports.js'
@@ -16,6 +16,8 @@ export interface RuntimeOptions<T extends ShardTypes> {
   readonly commitTimeoutMs: number
   /** Requests that may be open in one shard, parked ones among them. Default 100,000. */
   readonly requestLimit?: number
+  /** Compression of the batches. Default: none. */
+  readonly codec?: CodecName
   readonly carryOut?: (effect: T['Effect']) => void
 }
 
@@ -106,6 +108,7 @@ export class Runtime<T extends ShardTypes> {
       entry.shard = new ActiveShard(state, port, {
         ...this.#options,
         requestLimit: this.#options.requestLimit ?? REQUEST_LIMIT,
+        codec: this.#options.codec ?? 'none',
         carryOut: this.#options.carryOut ?? (() => {}),
         onBroken: (reason) => this.#reload(entry, reason),
       })

@@ -1,0 +1,155 @@
+/** The coordinator in a whole broker: what outlives a restart, a kill and a topic. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorByCode } from '@mq/protocol'
+import { startBroker } from './start-broker.js'
+import { RawClient } from './testing/raw-client.js'
+
+const CONFIGS = { 'offsets.topic.num.partitions': 2, 'group.initial.rebalance.delay.ms': 0 }
+
+async function withClient<R>(port: number, use: (client: RawClient) => Promise<R>): Promise<R> {
+  const client = await RawClient.connect(port)
+  try {
+    return await use(client)
+  } finally {
+    client.socket.destroy()
+  }
+}
+
+async function coordinatorIsThere(client: RawClient): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if ((await client.ask('FindCoordinator', 3, { key: 'g', keyType: 0 })).errorCode === 0) {
+      const { groups } = await client.ask('DescribeGroups', 5, { groups: ['g', 'h'] })
+      if (groups.every(({ errorCode }) => errorCode === 0)) return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  assert.fail('no coordinator')
+}
+
+const createTopic = (client: RawClient, name: string) =>
+  client.ask('CreateTopics', 7, { topics: [{ name, numPartitions: 1, replicationFactor: 1 }], timeoutMs: 5000 })
+
+async function commit(client: RawClient, name: string, committedOffset: number): Promise<string> {
+  const partitions = [{ partitionIndex: 0, committedOffset, committedLeaderEpoch: 0, committedMetadata: 'here' }]
+  const { topics } = await client.ask('OffsetCommit', 8, { groupId: 'h', topics: [{ name, partitions }] })
+  return errorByCode(topics[0]!.partitions[0]!.errorCode)
+}
+
+async function committed(client: RawClient, name: string): Promise<number> {
+  const topics = [{ name, partitionIndexes: [0] }]
+  const answer = await client.ask('OffsetFetch', 8, { groups: [{ groupId: 'h', topics }], requireStable: true })
+  return answer.groups[0]!.topics[0]!.partitions[0]!.committedOffset
+}
+
+/** A member alone in a stable group. */
+async function joinAlone(client: RawClient): Promise<{ groupId: string; memberId: string; generationId: number }> {
+  const { memberId, generationId } = await client.ask('JoinGroup', 3, {
+    groupId: 'g',
+    sessionTimeoutMs: 30_000,
+    rebalanceTimeoutMs: 30_000,
+    memberId: '',
+    protocolType: 'consumer',
+    protocols: [{ name: 'range', metadata: Buffer.alloc(0) }],
+  })
+  const member = { groupId: 'g', memberId, generationId }
+  await client.ask('SyncGroup', 3, { ...member, assignments: [{ memberId, assignment: Buffer.from('all') }] })
+  return member
+}
+
+describe('group coordinator in a broker', () => {
+  it('has its groups and offsets after a clean restart and after kill -9', async function () {
+    this.timeout(60_000)
+    const directory = mkdtempSync(join(tmpdir(), 'groups-'))
+    try {
+      const broker = await startBroker({ directory, configs: CONFIGS })
+      const member = await withClient(broker.port, async (client) => {
+        await coordinatorIsThere(client)
+        await createTopic(client, 't')
+        assert.equal(await commit(client, 't', 41), 'NONE')
+        return joinAlone(client)
+      })
+      await broker.close()
+
+      const overrides = Object.entries({ ...CONFIGS, listeners: 'PLAINTEXT://127.0.0.1:0' }).flatMap(([name, value]) => ['--override', `${name}=${value}`])
+      const bin = join(__dirname, '..', 'bin', 'mq-broker.js')
+      const child = spawn(process.execPath, [bin, '--data', directory, ...overrides], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const port = await new Promise<number>((resolve, reject) => {
+        let said = ''
+        child.stdout.on('data', (chunk) => {
+          said += chunk
+          const found = /:(\d{4,5})\b/.exec(said)
+          if (found) resolve(Number(found[1]))
+        })
+        child.once('exit', (code) => reject(new Error(`the broker ended with ${code}: ${said}`)))
+      })
+      await withClient(port, async (client) => {
+        await coordinatorIsThere(client)
+        assert.equal(await committed(client, 't'), 41)
+        assert.equal((await client.ask('Heartbeat', 3, member)).errorCode, 0)
+        assert.equal(await commit(client, 't', 42), 'NONE')
+        assert.equal((await client.ask('SyncGroup', 3, member)).assignment.toString(), 'all')
+      })
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+
+      const again = await startBroker({ directory, configs: CONFIGS })
+      await withClient(again.port, async (client) => {
+        await coordinatorIsThere(client)
+        assert.equal(await committed(client, 't'), 42)
+        assert.equal((await client.ask('Heartbeat', 3, member)).errorCode, 0)
+      })
+      await again.close()
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('forgets the offsets of a deleted topic, so that a new one of its name begins afresh', async () => {
+    const broker = await startBroker({ configs: CONFIGS })
+    await withClient(broker.port, async (client) => {
+      await coordinatorIsThere(client)
+      await createTopic(client, 't')
+      await createTopic(client, 'u')
+      await commit(client, 't', 41)
+      await commit(client, 'u', 7)
+      await client.ask('DeleteTopics', 5, { topicNames: ['t'], timeoutMs: 5000 })
+      await createTopic(client, 't')
+      assert.equal(await committed(client, 't'), -1)
+      assert.equal(await committed(client, 'u'), 7)
+      assert.equal(await commit(client, 't', 3), 'NONE')
+      assert.equal(await committed(client, 't'), 3)
+    })
+    await broker.close()
+  })
+
+  it('serves the first consumer at once with a factor of one, and says which setting is wrong with more (A-046)', async () => {
+    const lines: string[] = []
+    const note = (_fields: object, line: string) => lines.push(line)
+    const log = { debug() {}, info() {}, warn: note, error: note }
+    const broker = await startBroker({ configs: { ...CONFIGS, 'offsets.topic.replication.factor': 3 }, log })
+    await withClient(broker.port, async (client) => {
+      assert.equal(errorByCode((await client.ask('FindCoordinator', 3, { key: 'g' })).errorCode), 'COORDINATOR_NOT_AVAILABLE')
+      assert.ok(lines.some((line) => line.includes('offsets.topic.replication.factor')))
+    })
+    await broker.close()
+    const fine = await startBroker()
+    await withClient(fine.port, async (client) => {
+      assert.equal((await client.ask('FindCoordinator', 3, { key: 'g' })).errorCode, 0)
+      const { errorCode, generationId } = await client.ask('JoinGroup', 3, {
+        groupId: 'g',
+        sessionTimeoutMs: 10_000,
+        memberId: '',
+        protocolType: 'consumer',
+        protocols: [{ name: 'range', metadata: Buffer.alloc(0) }],
+      })
+      assert.deepEqual([errorByCode(errorCode), generationId], ['NONE', 1])
+    })
+    await fine.close()
+  })
+})
