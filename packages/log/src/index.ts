@@ -1,6 +1,7 @@
 /** Public face of @mq/log. */
 
 export type { AppendOptions } from './append-queue.js'
+export { LEADER_EPOCHS, readEpochs } from './checkpoint.js'
 export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 export type { MetaProperties } from './directory-files.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
@@ -9,6 +10,7 @@ export { type Cut, PartitionLog } from './log.js'
 export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
+export { partitionFolder, segmentFile } from './folder-names.js'
 export { MemoryDisk } from './memory-disk.js'
 export type {
   AbortedTransaction,
@@ -36,4 +38,5 @@ export type {
   Turn,
 } from './ports.js'
 export { DiskError, SILENT } from './ports.js'
+export { readProducerSnapshot } from './producer-snapshot.js'
 export { DEFAULT_TOPIC_CONFIG, type TopicConfig } from './topic-config.js'

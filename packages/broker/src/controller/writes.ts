@@ -12,13 +12,14 @@ export type ControllerFence = number
 
 const OPERATIONS_LIMIT = 1000
 
-const fenced = (fence: ControllerFence, operations: StoreOperation[]): StoreOperation[] => [
-  { kind: 'check', path: ZNODES.controllerEpoch.path(), version: fence },
-  ...operations,
-]
+/** Null: before there is a controller, when only this broker writes. */
+const fenced = (fence: ControllerFence | null, operations: StoreOperation[]): StoreOperation[] => {
+  if (fence === null) return operations
+  return [{ kind: 'check', path: ZNODES.controllerEpoch.path(), version: fence }, ...operations]
+}
 
 /** Lists of at most OPERATIONS_LIMIT operations, in order. */
-export function fencedBatches(fence: ControllerFence, operations: readonly StoreOperation[]): StoreOperation[][] {
+export function fencedBatches(fence: ControllerFence | null, operations: readonly StoreOperation[]): StoreOperation[][] {
   const batches: StoreOperation[][] = []
   for (let at = 0; at < operations.length; at += OPERATIONS_LIMIT) {
     batches.push(fenced(fence, operations.slice(at, at + OPERATIONS_LIMIT)))

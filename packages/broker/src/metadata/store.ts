@@ -124,7 +124,7 @@ export interface MetadataStore {
   close(): Promise<void>
 }
 
-/** Null when fit, else what is wrong: absolute, no empty, `.` or `..` part, no trailing slash, no control characters (ZooKeeper's rule). */
+/** Null when fit, else what is wrong: absolute, no empty, `.` or `..` part, no trailing slash, none of the characters ZooKeeper refuses. */
 export function pathProblem(path: string): string | null {
   if (!path.startsWith('/')) return 'a path starts with /'
   if (path === '/') return null
@@ -133,24 +133,11 @@ export function pathProblem(path: string): string | null {
     if (part === '') return 'a path has no empty part'
     if (part === '.' || part === '..') return 'a path has no relative part'
   }
-  for (let i = 1; i < path.length; i++) {
-    const code = path.charCodeAt(i)
-    if (
-      code <= 0x1f ||
-      (code >= 0x7f && code <= 0x9f) ||
-      (code >= 0xd800 && code <= 0xf8ff && !isPairedSurrogate(path, i)) ||
-      code >= 0xfff0
-    )
-      return 'a path has no control or private character'
-  }
-  return null
+  return REFUSED_CHARACTER.test(path) ? 'a path has no control, private or astral character' : null
 }
 
-function isPairedSurrogate(path: string, at: number): boolean {
-  const code = path.charCodeAt(at)
-  if (code >= 0xd800 && code <= 0xdbff) return (path.charCodeAt(at + 1) & 0xfc00) === 0xdc00
-  return code <= 0xdfff && (path.charCodeAt(at - 1) & 0xfc00) === 0xd800
-}
+/** Control characters, surrogates with all private use behind them, and specials: UTF-16 units, as Java sees them. */
+const REFUSED_CHARACTER = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/
 
 /** `/a/b` → `/a`; `/a` → `/`. */
 export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))

@@ -2,6 +2,8 @@
  * Kafka's tree as one table: where each node stands, what its data means, and how it is written. Field order is that of Kafka 3.9.1, so
  * that nodes written here and there are the same bytes. Sources: conformance/znodes, KIP-35, 497, 516 and the readers of 3.9's tools.
  */
+
+import type { ScanMark } from './disk-scan.js'
 import { ZERO_TOPIC_ID } from './image.js'
 import { type Json, JsonValue, toBytes, ZnodeError } from './znode-json.js'
 
@@ -277,15 +279,14 @@ export const ZNODES = {
   held: folder('/mq/held'),
   heldTopic: folder<[topic: string]>('/mq/held/{topic}'),
   scanned: folder('/mq/scanned'),
-  scannedTopic: json<[topic: string], ReadonlyMap<number, number>>('/mq/scanned/{topic}', {
-    toJson: (offsets) => ({ version: 1, offsets: Object.fromEntries(offsets) }),
-    fromJson: (node) =>
-      new Map(
-        node
-          .at('offsets')
-          .entries()
-          .map(([index, offset]) => [Number(index), offset.int()]),
+  scannedTopic: json<[topic: string], ReadonlyMap<number, ScanMark>>('/mq/scanned/{topic}', {
+    toJson: (marks) => ({
+      version: 1,
+      partitions: Object.fromEntries(
+        Array.from(marks, ([index, { offset, segment, position }]) => [index, [offset, segment, position]]),
       ),
+    }),
+    fromJson: (node) => new Map(node.at('partitions').entries().map(markFromJson)),
   }),
 } as const
 
@@ -467,6 +468,12 @@ function partitionFromJson(node: JsonValue): TopicAndPartition {
 
 function partitionsFromJson(node: JsonValue): TopicAndPartition[] {
   return node.at('partitions').list().map(partitionFromJson)
+}
+
+function markFromJson([index, node]: [string, JsonValue]): [number, ScanMark] {
+  const [offset, segment, position] = node.ints()
+  if (position === undefined) throw new ZnodeError(node.path, `${node.place} is no mark`)
+  return [Number(index), { offset: offset!, segment: segment!, position }]
 }
 
 function aclsToJson(entries: readonly AclEntry[]): Json {

@@ -1,0 +1,159 @@
+/**
+ * Carries adoption out at a start, between the loading of the logs and the controller: asks `adopt.ts` what the folders mean, writes topics
+ * that the store did not know, holds what must not be cleaned, and keeps used producer ids from being given out again.
+ */
+import type { Disk, Log, LogDirectories } from '@mq/log'
+import { formatTopicPartition } from '@mq/protocol'
+import type { PartitionFacts } from '../controller/start.js'
+import { assignmentOf, fencedBatches } from '../controller/writes.js'
+import type { Clock, Logger } from '../ports.js'
+import { type FoundDirectory, planAdoption } from './adopt.js'
+import { reachable, type ScanMark, scanPartition } from './disk-scan.js'
+import type { TopicImage } from './image.js'
+import { loadMetadata } from './load.js'
+import { reserveUpTo } from './producer-ids.js'
+import type { MetadataStore, StoreOperation } from './store.js'
+import { ensurePaths, putNode } from './subtree.js'
+import { PERSISTENT_PATHS, ZNODES } from './znodes.js'
+
+export interface AdoptionOptions {
+  readonly brokerId: number
+  readonly store: MetadataStore
+  readonly storeOrigin: 'found' | 'new'
+  readonly logs: LogDirectories
+  readonly disk: Disk
+  /** By `topic-index`, as they were before the logs were loaded. */
+  readonly epochsBefore: ReadonlyMap<string, number>
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Logger
+}
+
+export interface Adoption {
+  /** What the controller asks of each partition. */
+  facts(topic: string, index: number): PartitionFacts
+  /** Wall clock of the last adoption, 0 without one: offsets of groups count as needed from then on. */
+  readonly adoptedAt: number
+  /** Notes how far the logs are known, so that the next start reads only what comes behind. To be called when nothing appends any more. */
+  noteEnd(): Promise<void>
+}
+
+export async function adoptDirectories(options: AdoptionOptions): Promise<Adoption> {
+  const { store, logs, log, clock, brokerId } = options
+  await ensurePaths(store, PERSISTENT_PATHS)
+  const epochs = await scanLogs(options)
+  const { image, deleting } = await loadMetadata(store)
+  const directories = foundDirectories(logs, epochs)
+  const input = { brokerId, store: options.storeOrigin, directories, deleting }
+  const plan = planAdoption({ ...input, topic: (name) => image.topic(name), topics: image.topics() })
+  for (const { level, message } of plan.lines) log[level]({}, message)
+  if (plan.adopted.length > 0) await putNode(store, ZNODES.adoption.path(), ZNODES.adoption.encode({ time: clock.now() }))
+  await ensurePaths(store, [ZNODES.own.path(), ZNODES.held.path()])
+  const held = new Set(await store.children(ZNODES.held.path()))
+  for (const topic of plan.newTopics) await store.multi(adoptTopic(topic))
+  for (const topic of plan.grownTopics)
+    await store.multi(growTopic(topic, plan.adopted.includes(topic.name) && !held.has(topic.name)))
+  for (const topic of new Set([...held, ...plan.adopted])) logs.holdRetention(topic)
+  const adopted = await store.get(ZNODES.adoption.path())
+  return {
+    facts: plan.facts,
+    adoptedAt: adopted === null ? 0 : ZNODES.adoption.decode(adopted.data, ZNODES.adoption.path()).time,
+    noteEnd: () => noteEnd(options),
+  }
+}
+
+const heldNode = (topic: string): StoreOperation => ({ kind: 'create', path: ZNODES.heldTopic.path(topic), data: null })
+
+/** The topic and its hold in one: no crash leaves it without. */
+const adoptTopic = (topic: TopicImage): StoreOperation[] => [
+  heldNode(topic.name),
+  { kind: 'create', path: ZNODES.topic.path(topic.name), data: ZNODES.topic.encode(assignmentOf(topic)) },
+  { kind: 'create', path: ZNODES.partitions.path(topic.name), data: null },
+]
+
+const growTopic = (topic: TopicImage, hold: boolean): StoreOperation[] => [
+  ...(hold ? [heldNode(topic.name)] : []),
+  { kind: 'set', path: ZNODES.topic.path(topic.name), data: ZNODES.topic.encode(assignmentOf(topic)) },
+]
+
+function foundDirectories(logs: LogDirectories, epochs: ReadonlyMap<string, number>): FoundDirectory[] {
+  const all = [...logs.all()]
+  return logs.directories.map(({ path }) => ({
+    path,
+    stoppedCleanly: logs.wasCleanShutdown(path),
+    folders: all
+      .filter(({ directory }) => directory === path)
+      .map(({ topicPartition, topicId, latestLeaderEpoch }) => {
+        const latestEpoch = Math.max(latestLeaderEpoch, epochs.get(formatTopicPartition(topicPartition)) ?? -1)
+        return { topic: topicPartition.topic, index: topicPartition.partition, topicId, latestEpoch }
+      }),
+  }))
+}
+
+/** Reads what no start has read yet, reserves the producer ids found, and returns the latest epoch of each partition. */
+async function scanLogs({ store, logs, disk, brokerId, epochsBefore }: AdoptionOptions): Promise<Map<string, number>> {
+  const epochs = new Map(epochsBefore)
+  const marks = await loadMarks(store)
+  let used = -1
+  for (const { topicPartition, directory, isOffline } of logs.all()) {
+    if (isOffline) continue
+    const mark = marks.get(topicPartition.topic)?.get(topicPartition.partition) ?? null
+    const { leaderEpoch, producerId } = await scanPartition(disk, directory, topicPartition, mark)
+    const name = formatTopicPartition(topicPartition)
+    epochs.set(name, Math.max(epochs.get(name) ?? -1, leaderEpoch))
+    used = Math.max(used, producerId)
+  }
+  if (used >= 0) await reserveUpTo(store, brokerId, used)
+  await writeMarks(store, logs, marks) // reserved first: a crash in between reads again
+  return epochs
+}
+
+async function loadMarks(store: MetadataStore): Promise<Map<string, ReadonlyMap<number, ScanMark>>> {
+  const names = (await store.children(ZNODES.scanned.path())) ?? []
+  const marks = await Promise.all(
+    names.map(async (name) => {
+      const path = ZNODES.scannedTopic.path(name)
+      const node = await store.get(path)
+      return [name, node === null ? new Map<number, ScanMark>() : ZNODES.scannedTopic.decode(node.data, path)] as const
+    }),
+  )
+  return new Map(marks)
+}
+
+async function writeMarks(
+  store: MetadataStore,
+  logs: LogDirectories,
+  before: ReadonlyMap<string, ReadonlyMap<number, ScanMark>>,
+): Promise<void> {
+  const marks = new Map<string, Map<number, ScanMark>>()
+  for (const log of logs.all()) {
+    const { topic, partition } = log.topicPartition
+    const ofTopic = marks.get(topic) ?? new Map<number, ScanMark>()
+    const mark = log.isOffline ? before.get(topic)?.get(partition) : markOf(log)
+    if (mark !== undefined) marks.set(topic, ofTopic.set(partition, mark))
+  }
+  const operations = Array.from(marks).flatMap(([topic, ofTopic]): StoreOperation[] => {
+    const path = ZNODES.scannedTopic.path(topic)
+    const data = ZNODES.scannedTopic.encode(ofTopic)
+    const old = before.get(topic)
+    if (old === undefined) return [{ kind: 'create', path, data }]
+    return ZNODES.scannedTopic.encode(old)?.equals(data!) ? [] : [{ kind: 'set', path, data }]
+  })
+  if (operations.length === 0) return
+  await ensurePaths(store, [ZNODES.own.path(), ZNODES.scanned.path()])
+  for (const batch of fencedBatches(null, operations)) await store.multi(batch)
+}
+
+function markOf(log: Log): ScanMark {
+  const last = log.segmentViews().at(-1)
+  return { offset: log.logEndOffset, segment: last?.baseOffset ?? 0, position: last?.sizeInBytes ?? 0 }
+}
+
+/** What was appended since the start came from clients of ours; ids that they made up themselves stand in the producer states. */
+async function noteEnd({ store, logs, brokerId }: AdoptionOptions): Promise<void> {
+  let used = -1
+  for (const log of logs.all()) {
+    if (!log.isOffline) for (const { producerId } of log.producers()) used = Math.max(used, reachable(producerId))
+  }
+  if (used >= 0) await reserveUpTo(store, brokerId, used)
+  await writeMarks(store, logs, await loadMarks(store))
+}
