@@ -4,18 +4,17 @@
  * The listeners are bound first, so that a taken port is noticed before a directory is touched; they are read from last, when everything
  * behind them stands.
  */
-import type { LogDirectories } from '@mq/log'
 import { InvariantError } from '@mq/protocol'
 import { Partitions } from '@mq/replica'
 import type { BrokerConfig } from './config/tables.js'
 import { topicConfigRules } from './config/topic-rules.js'
 import type { Controller, ControllerDefaults } from './controller/api.js'
 import { SingleController } from './controller/runner.js'
-import { NO_FACTS, type PartitionFacts } from './controller/start.js'
 import { type GroupCoordinator, OFFSETS_TOPIC, startGroupCoordinator } from './group-coordinator.js'
 import { FetchSessions } from './handlers/fetch-sessions.js'
 import { HANDLERS } from './handlers/index.js'
 import { type Listening, openListeners } from './listening.js'
+import { adoptDirectories } from './metadata/adoption.js'
 import { producerIdBlocks } from './metadata/producer-ids.js'
 import { RequestRouter } from './net/requests.js'
 import { SocketServer } from './net/server.js'
@@ -191,6 +190,8 @@ async function openRooms(
   try {
     const partitions = new Partitions({ brokerId: storage.brokerId, logs: storage.logs, timers, turn })
     undo.push(() => partitions.close())
+    const adoption = await adoptDirectories({ ...storage, clock, log })
+    undo.push(() => adoption.noteEnd())
     const controller: Controller = await SingleController.start({
       registration: { brokerId: storage.brokerId, endpoints: listening.endpoints, rack: config['broker.rack'] },
       store: storage.store,
@@ -200,7 +201,7 @@ async function openRooms(
       clock,
       random,
       log,
-      facts: factsOf(storage.logs),
+      facts: adoption.facts,
     })
     undo.push(() => controller.close())
     const coordinator: GroupCoordinator = startGroupCoordinator({
@@ -249,15 +250,6 @@ async function inReverse(steps: readonly (() => unknown)[]): Promise<void> {
     }
   }
   if (failures.length > 0) throw failures[0]
-}
-
-/** What the disks of this broker say of each partition. */
-function factsOf(logs: LogDirectories): (topic: string, index: number) => PartitionFacts {
-  return (topic, partition) => {
-    const log = logs.get({ topic, partition })
-    if (log === undefined) return NO_FACTS
-    return { epochInLog: log.latestLeaderEpoch, stoppedCleanly: logs.wasCleanShutdown(log.directory), problem: null }
-  }
 }
 
 function controllerDefaults(config: BrokerConfig): ControllerDefaults {

@@ -16,6 +16,7 @@ import {
 } from '@mq/log'
 import { newUuid } from '@mq/protocol'
 import type { ReadConfig } from './config/read.js'
+import { epochsInCheckpoints } from './metadata/disk-scan.js'
 import { EmbeddedStore } from './metadata/embedded.js'
 import { MetadataDamageError } from './metadata/journal-format.js'
 import type { MetadataStore } from './metadata/store.js'
@@ -41,6 +42,9 @@ export interface Storage {
   readonly store: MetadataStore
   /** Whether the metadata store had no files before this start. */
   readonly storeOrigin: 'found' | 'new'
+  readonly disk: Disk
+  /** Latest leader epochs by `topic-index`, as the checkpoints had them before the logs were loaded. */
+  readonly epochsBefore: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
@@ -70,6 +74,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const owner = ownerOf(disk, directories)
     const brokerId = options.brokerId ?? owner?.brokerId ?? options.settings.values['reserved.broker.max.id'] + 1
     const clusterId = owner?.clusterId ?? newUuid(options.environment.random)
+    const epochsBefore = epochsInCheckpoints(disk, directories)
     const logs = await openLogs(options, { disk, directories, brokerId, clusterId })
     undo.push(() => logs.close())
     const store = inMemory
@@ -85,6 +90,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       logs,
       store: session,
       storeOrigin: store.origin,
+      disk,
+      epochsBefore,
       close,
     }
   } catch (error) {

@@ -6,11 +6,11 @@ export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-
 export type { MetaProperties } from './directory-files.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
 export { type DumpEntry, kindOfLogFile, type LogFileKind, logFileEntries } from './dump.js'
+export { partitionFolder, segmentFile } from './folder-names.js'
 export { type Cut, PartitionLog } from './log.js'
 export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
-export { partitionFolder, segmentFile } from './folder-names.js'
 export { MemoryDisk } from './memory-disk.js'
 export type {
   AbortedTransaction,

@@ -31,8 +31,6 @@ export interface AdoptionOptions {
 export interface Adoption {
   /** What the controller asks of each partition. */
   facts(topic: string, index: number): PartitionFacts
-  /** Wall clock of the last adoption, 0 without one: offsets of groups count as needed from then on. */
-  readonly adoptedAt: number
   /** Notes how far the logs are known, so that the next start reads only what comes behind. To be called when nothing appends any more. */
   noteEnd(): Promise<void>
 }
@@ -53,12 +51,7 @@ export async function adoptDirectories(options: AdoptionOptions): Promise<Adopti
   for (const topic of plan.grownTopics)
     await store.multi(growTopic(topic, plan.adopted.includes(topic.name) && !held.has(topic.name)))
   for (const topic of new Set([...held, ...plan.adopted])) logs.holdRetention(topic)
-  const adopted = await store.get(ZNODES.adoption.path())
-  return {
-    facts: plan.facts,
-    adoptedAt: adopted === null ? 0 : ZNODES.adoption.decode(adopted.data, ZNODES.adoption.path()).time,
-    noteEnd: () => noteEnd(options),
-  }
+  return { facts: plan.facts, noteEnd: () => noteEnd(options) }
 }
 
 const heldNode = (topic: string): StoreOperation => ({ kind: 'create', path: ZNODES.heldTopic.path(topic), data: null })

@@ -137,6 +137,7 @@ export function pathProblem(path: string): string | null {
 }
 
 /** Control characters, surrogates with all private use behind them, and specials: UTF-16 units, as Java sees them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const REFUSED_CHARACTER = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/
 
 /** `/a/b` → `/a`; `/a` → `/`. */
