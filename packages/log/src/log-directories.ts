@@ -80,7 +80,7 @@ export class BrokerLogDirectories implements LogDirectories {
     try {
       await directories.#open()
     } catch (error) {
-      for (const directory of directories.#directories) directory.unlock()
+      await directories.abandon()
       throw error
     }
     return directories
@@ -269,10 +269,21 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return
+    if (!this.#stop()) return
+    for (const directory of this.#directories) await directory.close()
+  }
+
+  /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
+  async abandon(): Promise<void> {
+    if (!this.#stop()) return
+    for (const directory of this.#directories) await directory.abandon()
+  }
+
+  #stop(): boolean {
+    if (this.#isClosed) return false
     this.#isClosed = true
     for (const cancel of this.#cancels) cancel()
     this.#cancels.clear()
-    for (const directory of this.#directories) await directory.close()
+    return true
   }
 }

@@ -261,8 +261,7 @@ export class LogDirectory {
 
   /** A clean stop: everything durable, and the mark that says so. */
   async close(): Promise<void> {
-    for (const cancel of this.#pendingRemovals) cancel()
-    this.#pendingRemovals.clear()
+    this.#cancelRemovals()
     for (const log of this.logs.values()) await log.close()
     await this.checkpointAll()
     if (this.#loaded && !this.health.isOffline) {
@@ -272,10 +271,18 @@ export class LogDirectory {
         this.health.failWith(error)
       }
     }
-    this.unlock()
+    unlockDirectory(this.#disk, this.path)
   }
 
-  unlock(): void {
+  /** Lets go of the files as they are. */
+  async abandon(): Promise<void> {
+    this.#cancelRemovals()
+    for (const log of this.logs.values()) await log.abandon()
     unlockDirectory(this.#disk, this.path)
+  }
+
+  #cancelRemovals(): void {
+    for (const cancel of this.#pendingRemovals) cancel()
+    this.#pendingRemovals.clear()
   }
 }

@@ -23,7 +23,7 @@ import {
 import { ensureIndexes } from './recover.js'
 import { deletableSegments } from './retention.js'
 import type { Segment } from './segment.js'
-import { findByTimestamp, findMaxTimestamp } from './segment-read.js'
+import { findByTimestamp, findMaxTimestamp, highestProducerIdIn } from './segment-read.js'
 import type { TopicConfig } from './topic-config.js'
 
 /** A topic's config that may change while the log is open. */
@@ -320,6 +320,30 @@ export class PartitionLog implements Log {
 
   producers(): ProducerStateView[] {
     return this.#state.producers.views()
+  }
+
+  /**
+   * The highest producer id that stands in the log from an offset on, in its snapshots or in its state; -1 without any. An id must not
+   * be given out again while its batches lie here: a new producer's would be taken for duplicates.
+   */
+  async highestProducerId(fromOffset: number = this.logStartOffset): Promise<number> {
+    const { segments, snapshots, producers, context } = this.#state
+    let highest = -1
+    const see = (producerId: number): void => {
+      if (producerId > highest) highest = producerId
+    }
+    for (const { producerId } of producers.entries) see(producerId)
+    try {
+      for (const offset of snapshots.offsets) {
+        const read = snapshots.readNow(offset)
+        if (!('problem' in read)) for (const { producerId } of read) see(producerId)
+      }
+      for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
+        see(await highestProducerIdIn(segment, fromOffset))
+    } catch (error) {
+      context.directory.failWith(error)
+    }
+    return highest
   }
 
   /** Forgets producers that wrote nothing for `producer.id.expiration.ms`. */

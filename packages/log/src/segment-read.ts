@@ -1,9 +1,10 @@
 /**
  * Reads of one segment from the disk: whole batches from an offset on, and the first record at or after a time.
  */
-import { RecordBatch } from '@mq/protocol'
+import { RECORD_BATCH, RecordBatch } from '@mq/protocol'
 import type { TimestampOffset } from './outcomes.js'
 import type { DiskFile } from './ports.js'
+import { ensureIndexes } from './recover.js'
 import type { Segment } from './segment.js'
 import { scanBatches } from './segment-scan.js'
 import { baseOffsetAt, headerIsWhole, lastOffsetAt, type StoredBatch, storedSizeAt } from './stored-batch.js'
@@ -132,6 +133,19 @@ export async function findMaxTimestamp(segment: Segment): Promise<TimestampOffse
     (batch) => batch.maxTimestamp === maxTimestamp,
     (record) => record.timestamp === maxTimestamp,
   )
+}
+
+/** The highest producer id of the batches from an offset on, -1 without any. */
+export async function highestProducerIdIn(segment: Segment, fromOffset: number): Promise<number> {
+  await ensureIndexes(segment)
+  const start = segment.indexes.offsets.lookup(fromOffset).position
+  let highest = -1
+  await segment.data.pinned(async (file) => {
+    for await (const { magic, bytes, at } of scanBatches(file, start, segment.sizeInBytes)) {
+      if (magic === 2) highest = Math.max(highest, RECORD_BATCH.producerId.get(bytes, at))
+    }
+  })
+  return highest
 }
 
 function findRecord(

@@ -1,0 +1,571 @@
+import assert from 'node:assert/strict'
+import { iterateBatches } from '@mq/protocol'
+import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test-support.js'
+import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
+import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
+import { MemoryDisk } from './memory-disk.js'
+import type { Disk } from './ports.js'
+import { ManualTime, seededRandom } from './testing.js'
+import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
+
+const SEGMENT = '00000000000000000000'
+
+function open(disk: Disk, time: ManualTime, options: Partial<LogDirectoriesOptions> = {}): Promise<BrokerLogDirectories> {
+  return LogDirectories.open({
+    dirs: ['/data'],
+    disk,
+    clock: time,
+    timers: time,
+    random: seededRandom(5),
+    processes: ALONE,
+    brokerId: 1,
+    clusterId: 'cluster',
+    topicConfig: () => DEFAULT_TOPIC_CONFIG,
+    ...options,
+  })
+}
+
+function put(disk: Disk, path: string, text: string | Buffer): void {
+  const file = disk.openNow(path, 'create')
+  file.truncateNow(0)
+  file.writevNow([Buffer.from(text)], 0)
+  file.closeNow()
+}
+
+const names = (disk: Disk, folder: string) => disk.listNow(folder).map(({ name }) => name)
+
+async function valuesOf(made: Harness): Promise<string[]> {
+  const values: string[] = []
+  for (let offset = made.log.logStartOffset; offset < made.log.logEndOffset; ) {
+    const read = await made.log.read(offset, { maxBytes: 1 << 20, minOneMessage: true, upTo: 'logEnd' })
+    assert.equal(read.kind, 'read', JSON.stringify(read))
+    if (read.kind !== 'read') break
+    for (const one of iterateBatches(Buffer.concat(read.slices))) {
+      for (const record of one.records()) values.push(String(record.value))
+      offset = one.nextOffset
+    }
+  }
+  return values
+}
+
+const reasonOf = async (opening: Promise<unknown>): Promise<string> => {
+  try {
+    await opening
+    return 'opened'
+  } catch (error) {
+    assert.ok(error instanceof LogDirectoryError, String(error))
+    return error.reason
+  }
+}
+
+describe('log directories', () => {
+  it('have the files that Kafka has', async () => {
+    const made = await harness()
+    appended(await produce(made.log, batch()))
+    made.log.updateHighWatermark(1)
+    await made.directories.close()
+    const { disk } = made
+    assert.deepEqual(names(disk, '/data'), [
+      '.kafka_cleanshutdown',
+      '.lock',
+      'log-start-offset-checkpoint',
+      'meta.properties',
+      'recovery-point-offset-checkpoint',
+      'replication-offset-checkpoint',
+      't-0',
+    ])
+    assert.deepEqual(names(disk, '/data/t-0'), [
+      `${SEGMENT}.index`,
+      `${SEGMENT}.log`,
+      `${SEGMENT}.timeindex`,
+      '00000000000000000001.snapshot',
+      'leader-epoch-checkpoint',
+      'partition.metadata',
+    ])
+    const text = (name: string) => disk.readFileNow(`/data/${name}`).toString()
+    assert.equal(text('.kafka_cleanshutdown'), '{"version":0,"brokerEpoch":-1}')
+    assert.equal(text('recovery-point-offset-checkpoint'), '0\n1\nt 0 1\n')
+    assert.equal(text('replication-offset-checkpoint'), '0\n1\nt 0 1\n')
+    assert.equal(text('log-start-offset-checkpoint'), '0\n0\n')
+    assert.equal(text('t-0/partition.metadata'), `version: 0\ntopic_id: ${TOPIC_ID}`)
+    assert.match(text('meta.properties'), /^#\n#Tue Nov 14 22:13:20 UTC 2023\nbroker.id=1\nversion=0\ncluster.id=cluster\n$/)
+    assert.equal(text('.lock'), '')
+    assert.deepEqual(readDirectoryOwner(disk, '/data'), { brokerId: 1, clusterId: 'cluster' })
+  })
+
+  it('new partitions go to the directory with the fewest', async () => {
+    const directories = await open(new MemoryDisk(), new ManualTime(), { dirs: ['/a', '/b'] })
+    for (let partition = 0; partition < 4; partition++)
+      await directories.create({ topic: 't', partition }, null, DEFAULT_TOPIC_CONFIG)
+    const where = [...directories.all()].map((log) => log.directory)
+    assert.deepEqual(where.sort(), ['/a', '/a', '/b', '/b'])
+  })
+
+  it('are refused when they belong to another broker or cluster, or to KRaft', async () => {
+    const disk = new MemoryDisk()
+    const time = new ManualTime()
+    await (await open(disk, time)).close()
+    assert.equal(await reasonOf(open(disk, time, { brokerId: 2 })), 'not-ours')
+    assert.equal(await reasonOf(open(disk, time, { clusterId: 'other' })), 'not-ours')
+    assert.equal(await reasonOf(open(disk, time)), 'opened')
+    const kraft = new MemoryDisk()
+    kraft.makeDirectoryNow('/data')
+    put(kraft, '/data/meta.properties', 'version=1\nnode.id=1\ncluster.id=x\n')
+    assert.equal(await reasonOf(open(kraft, time)), 'malformed')
+  })
+
+  it('are refused while another process has them, and free when it is gone or left an empty lock', async () => {
+    const disk = new MemoryDisk()
+    const time = new ManualTime()
+    const first = await open(disk, time)
+    assert.equal(await reasonOf(open(disk, time)), 'locked', 'another broker in this process')
+    await first.close()
+    put(disk, '/data/.lock', '77 12345\n')
+    const processes = {
+      ...ALONE,
+      isRunning: ({ pid, startedAt }: { pid: number; startedAt: string }) => pid === 77 && startedAt === '12345',
+    }
+    assert.equal(await reasonOf(open(disk, time, { processes })), 'locked')
+    assert.equal(await reasonOf(open(disk, time, { processes: { ...ALONE, holdsAdvisoryLock: () => true } })), 'locked')
+    const second = await open(disk, time)
+    assert.equal(disk.readFileNow('/data/.lock').toString(), '1 1\n')
+    await second.close()
+    put(disk, '/data/.lock', '')
+    assert.equal(await reasonOf(open(disk, time, { processes })), 'opened')
+  })
+
+  it('do not look clean when the start itself is killed', async () => {
+    const made = await harness()
+    appended(await produce(made.log, batch()))
+    await made.directories.close()
+    made.disk.syncAll()
+    let opened = 0
+    made.disk.faults = ({ kind }) => {
+      if (kind === 'list' && ++opened === 1) made.disk.stop()
+      return undefined
+    }
+    await assert.rejects(made.reopen())
+    const again = await open(made.disk.crash(), made.time)
+    assert.equal(again.wasCleanShutdown('/data'), false)
+    assert.equal(again.get(PARTITION)!.logEndOffset, 1)
+  })
+
+  it('free a deleted partition name at once and its files after the delay', async () => {
+    const made = await harness()
+    appended(await produce(made.log, batch()))
+    await made.directories.delete(PARTITION)
+    assert.equal(made.directories.get(PARTITION), undefined)
+    const gone = names(made.disk, '/data').find((name) => name.endsWith('-delete'))!
+    assert.match(gone, /^t-0\.[0-9a-f]{32}-delete$/)
+    const again = await made.directories.create(PARTITION, TOPIC_ID, DEFAULT_TOPIC_CONFIG)
+    assert.equal(again.logEndOffset, 0)
+    made.time.advance(60_000)
+    await made.directories.checkpointAll()
+    assert.equal(made.disk.statNow(`/data/${gone}`), null)
+    assert.equal(made.disk.statNow('/data/t-0')?.kind, 'directory')
+  })
+
+  it('finish deleting after a restart, and leave stray and future folders alone', async () => {
+    const made = await harness()
+    await made.directories.delete(PARTITION)
+    await made.directories.close()
+    const gone = names(made.disk, '/data').find((name) => name.endsWith('-delete'))!
+    made.disk.makeDirectoryNow('/data/s-0.0123456789abcdef0123456789abcdef-stray')
+    made.disk.makeDirectoryNow('/data/f-0.0123456789abcdef0123456789abcdef-future')
+    await made.reopen()
+    assert.deepEqual([...made.directories.all()], [])
+    made.time.advance(60_000)
+    await made.directories.checkpointAll()
+    assert.equal(made.disk.statNow(`/data/${gone}`), null)
+    assert.equal(names(made.disk, '/data').filter((name) => /-(stray|future)$/.test(name)).length, 2)
+  })
+})
+
+describe('retention by the directories', () => {
+  it('rolls and removes an active segment whose newest record has expired, and is idempotent', async () => {
+    const made = await harness({ config: { 'retention.ms': 1000 } })
+    appended(await produce(made.log, batch({ timestamp: made.time.now() })))
+    made.log.updateHighWatermark(1)
+    made.time.advance(1000)
+    assert.equal(await made.directories.applyRetention(), 0)
+    made.time.advance(1)
+    assert.equal(await made.directories.applyRetention(), 1)
+    assert.deepEqual([made.log.logStartOffset, made.log.logEndOffset], [1, 1])
+    assert.equal(await made.directories.applyRetention(), 0)
+    const log = await (async () => {
+      await made.directories.close()
+      return made.reopen()
+    })()
+    assert.deepEqual([log.logStartOffset, log.logEndOffset], [1, 1])
+  })
+
+  it('happens by itself, every check interval', async () => {
+    const made = await harness({ config: { 'retention.ms': 1000 } })
+    appended(await produce(made.log, batch({ timestamp: made.time.now() })))
+    made.log.updateHighWatermark(1)
+    made.time.advance(30_000)
+    await made.log.flush()
+    await made.log.roll()
+    assert.equal(made.log.logStartOffset, 1)
+  })
+
+  it('keeps what is stamped in the future by time, but not by size', async () => {
+    const size = batch().length
+    const made = await harness({ config: { 'retention.ms': 1000, 'segment.bytes': size } })
+    const tenYears = 315_360_000_000
+    for (let at = 0; at < 3; at++) appended(await produce(made.log, batch({ timestamp: made.time.now() + tenYears })))
+    made.log.updateHighWatermark(3)
+    made.time.advance(86_400_000)
+    assert.equal(await made.directories.applyRetention(), 0)
+    made.directories.setTopicConfig('t', { ...made.log.config, 'retention.bytes': size })
+    assert.equal(await made.directories.applyRetention(), 2)
+    assert.equal(made.log.logStartOffset, 2)
+  })
+
+  it('removes nothing of a held topic, nor of a compacted one, but what lies before its start', async () => {
+    const size = batch().length
+    const made = await harness({
+      config: { 'retention.ms': 1, 'retention.bytes': 1, 'segment.bytes': size, 'cleanup.policy': ['compact'] },
+    })
+    for (let at = 0; at < 4; at++) appended(await produce(made.log, batch({ timestamp: made.time.now() })))
+    made.log.updateHighWatermark(4)
+    made.time.advance(1_000_000)
+    assert.equal(await made.directories.applyRetention(), 0)
+    await made.log.deleteRecordsBefore(2)
+    made.directories.holdRetention('t')
+    assert.equal(await made.directories.applyRetention(), 0)
+    made.directories.releaseRetention('t')
+    assert.equal(await made.directories.applyRetention(), 2)
+    made.directories.setTopicConfig('t', { ...made.log.config, 'cleanup.policy': ['delete'] })
+    assert.equal(await made.directories.applyRetention(), 2)
+  })
+
+  it('never goes above the high watermark', async () => {
+    const size = batch().length
+    const made = await harness({ config: { 'retention.ms': 1, 'segment.bytes': size } })
+    for (let at = 0; at < 3; at++) appended(await produce(made.log, batch({ timestamp: 1 })))
+    made.log.updateHighWatermark(1)
+    assert.equal(await made.directories.applyRetention(), 1)
+    assert.equal(made.log.logStartOffset, 1)
+  })
+
+  it('copes with a start inside the active segment, again and again', async () => {
+    const made = await harness()
+    for (let at = 0; at < 3; at++) appended(await produce(made.log, batch({ values: [`${at}`] })))
+    made.log.updateHighWatermark(3)
+    assert.deepEqual(await made.log.deleteRecordsBefore(2), { kind: 'deleted', logStartOffset: 2 })
+    for (let pass = 0; pass < 2; pass++) assert.equal(await made.directories.applyRetention(), 0)
+    assert.equal(made.log.logStartOffset, 2)
+    await made.directories.close()
+    assert.equal(made.disk.readFileNow('/data/log-start-offset-checkpoint').toString(), '0\n1\nt 0 2\n')
+    await made.reopen()
+    assert.deepEqual(await valuesOf(made), ['2'])
+    const outcome = await made.log.deleteRecordsBefore(9)
+    assert.equal(outcome.kind === 'refused' && outcome.error, 'OFFSET_OUT_OF_RANGE')
+  })
+
+  it('with a delete delay of nothing, files vanish at once and a close does not wait', async () => {
+    const size = batch().length
+    const made = await harness({ config: { 'file.delete.delay.ms': 0, 'retention.bytes': 0, 'segment.bytes': size } })
+    for (let at = 0; at < 3; at++) appended(await produce(made.log, batch()))
+    made.log.updateHighWatermark(3)
+    assert.equal(await made.directories.applyRetention(), 3)
+    made.time.advance(0)
+    assert.deepEqual(
+      names(made.disk, '/data/t-0').filter((name) => name.endsWith('.deleted')),
+      [],
+    )
+    await made.directories.close()
+    assert.deepEqual(
+      names(made.disk, '/data/t-0').filter((name) => name.endsWith('.log')),
+      ['00000000000000000003.log'],
+    )
+  })
+})
+
+describe('damaged files beside the data', () => {
+  const filled = async (): Promise<Harness> => {
+    const made = await harness({ config: { 'index.interval.bytes': 0, 'segment.bytes': 400 } })
+    for (let at = 0; at < 12; at++) {
+      appended(
+        await produce(
+          made.log,
+          batch({ values: [`${at}`], timestamp: 1_700_000_000_000 + at, producerId: 5, producerEpoch: 0, baseSequence: at }),
+        ),
+      )
+    }
+    await made.directories.close()
+    return made
+  }
+  const expected = Array.from({ length: 12 }, (_, at) => `${at}`)
+
+  it('an empty active segment without index files is fine, and gets new ones', async () => {
+    const made = await harness()
+    await made.directories.close()
+    made.disk.removeNow(`/data/t-0/${SEGMENT}.index`)
+    made.disk.removeNow(`/data/t-0/${SEGMENT}.timeindex`)
+    const log = await made.reopen()
+    assert.equal(log.cut, null)
+    appended(await produce(log, batch()))
+    await made.directories.close()
+    assert.ok(names(made.disk, '/data/t-0').includes(`${SEGMENT}.index`))
+  })
+
+  const damages: Record<string, (bytes: Buffer) => Buffer> = {
+    'cut to an odd size': (bytes) => bytes.subarray(0, Math.max(0, bytes.length - 5)),
+    'longer by zeros': (bytes) => Buffer.concat([bytes, Buffer.alloc(64)]),
+    'longer by noise': (bytes) => Buffer.concat([bytes, Buffer.alloc(24, 0xff)]),
+    emptied: () => Buffer.alloc(0),
+    'all bits set': (bytes) => Buffer.alloc(bytes.length, 0xff),
+    'one bit flipped': (bytes) => {
+      const flipped = Buffer.from(bytes)
+      if (flipped.length > 0) flipped[Math.floor(flipped.length / 2)]! ^= 0x10
+      return flipped
+    },
+  }
+  for (const kind of ['index', 'timeindex', 'snapshot']) {
+    for (const [how, damage] of Object.entries(damages)) {
+      it(`a .${kind} ${how}: every record is read, the producer goes on`, async () => {
+        const made = await filled()
+        for (const name of names(made.disk, '/data/t-0').filter((one) => one.endsWith(`.${kind}`))) {
+          put(made.disk, `/data/t-0/${name}`, damage(made.disk.readFileNow(`/data/t-0/${name}`)))
+        }
+        const log = await made.reopen()
+        assert.deepEqual(await valuesOf(made), expected)
+        for (const offset of expected.keys()) {
+          const read = await log.read(offset, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' })
+          assert.ok(read.kind === 'read' && read.sizeInBytes > 0, `offset ${offset}`)
+        }
+        assert.equal(appended(await produce(log, batch({ producerId: 5, producerEpoch: 0, baseSequence: 12 }))).firstOffset, 12)
+      })
+    }
+  }
+
+  for (const name of [
+    'recovery-point-offset-checkpoint',
+    'replication-offset-checkpoint',
+    'log-start-offset-checkpoint',
+    't-0/leader-epoch-checkpoint',
+  ]) {
+    it(`a ${name} of nonsense counts as none`, async () => {
+      for (const text of ['', '0\n', '0\n2\nt 0 1\n', '9\n0\n', 'x\0y', '0\n1\nt 0 -5\n', '0\n1\nt zero 5\n']) {
+        const made = await filled()
+        put(made.disk, `/data/${name}`, text)
+        await made.reopen()
+        assert.deepEqual(await valuesOf(made), expected)
+        await made.directories.close()
+      }
+    })
+  }
+
+  it('a checkpoint of which only the temporary file was written leaves the old one', async () => {
+    const made = await filled()
+    put(made.disk, '/data/recovery-point-offset-checkpoint.tmp', '0\n1\nt 0')
+    put(made.disk, '/data/t-0/leader-epoch-checkpoint.tmp', '0\n')
+    await made.reopen()
+    assert.deepEqual(await valuesOf(made), expected)
+    assert.equal(made.log.latestLeaderEpoch, 0)
+  })
+
+  it('a flipped bit in the data is never served as something else', async () => {
+    const made = await filled()
+    const path = `/data/t-0/${SEGMENT}.log`
+    const bytes = made.disk.readFileNow(path)
+    bytes[100]! ^= 1
+    put(made.disk, path, bytes)
+    await made.reopen()
+    const read = await made.log.read(0, { maxBytes: 1 << 20, minOneMessage: true, upTo: 'logEnd' })
+    const sound = read.kind === 'read' && [...iterateBatches(Buffer.concat(read.slices))].every((one) => one.crcIsValid())
+    assert.equal(sound, false, 'the reader sees by the CRC that it is damaged')
+  })
+
+  it('noise in place of a batch header is an error, not an endless search', async () => {
+    const made = await filled()
+    const path = `/data/t-0/${SEGMENT}.log`
+    const bytes = made.disk.readFileNow(path)
+    bytes.fill(0xff, 0, 30)
+    put(made.disk, path, bytes)
+    await made.reopen()
+    const read = await made.log.read(0, { maxBytes: 1 << 20, minOneMessage: true, upTo: 'logEnd' })
+    assert.equal(read.kind === 'refused' && read.error, 'CORRUPT_MESSAGE')
+    assert.equal(made.log.isOffline, false)
+  })
+})
+
+describe('a disk that fails', () => {
+  const storageError = (outcome: { kind: string }) => 'error' in outcome && outcome.error
+
+  for (const fault of ['ENOSPC', 'EIO'] as const) {
+    it(`with ${fault} on an append takes its directory offline; the record is not there after a restart`, async () => {
+      for (const size of [10, 200_000]) {
+        const failures: string[] = []
+        const made = await harness({
+          directories: { whenDirectoryFails: (directory, error) => failures.push(`${directory} ${error.code}`) },
+        })
+        appended(await produce(made.log, batch({ values: ['kept'] })))
+        let calls = 0
+        made.disk.faults = ({ kind, path }) => {
+          if (kind !== 'write' || !path.endsWith('.log')) return undefined
+          return calls++ === 0 ? { take: 20 } : { fail: fault }
+        }
+        assert.equal(storageError(await produce(made.log, batch({ values: [Buffer.alloc(size)] }))), 'KAFKA_STORAGE_ERROR')
+        made.disk.faults = () => undefined
+        assert.equal(storageError(await produce(made.log, batch())), 'KAFKA_STORAGE_ERROR', 'also when there is room again')
+        assert.equal(
+          storageError(await Promise.resolve(made.log.read(0, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' }))),
+          'KAFKA_STORAGE_ERROR',
+        )
+        assert.deepEqual(failures, [`/data ${fault}`])
+        await made.directories.close()
+        assert.equal(made.disk.statNow('/data/.kafka_cleanshutdown'), null)
+        await made.reopen()
+        assert.deepEqual(await valuesOf(made), ['kept'])
+        assert.equal(made.directories.wasCleanShutdown('/data'), false)
+      }
+    })
+  }
+
+  it('in a sync is never trusted again: nothing of what waited is acknowledged', async () => {
+    const made = await harness({ config: { 'flush.messages': 1 } })
+    let failed = false
+    made.disk.faults = ({ kind, path }) => {
+      if (failed || kind !== 'sync' || !path.endsWith('.log')) return undefined
+      failed = true
+      return { fail: 'EIO' }
+    }
+    assert.equal(storageError(await produce(made.log, batch())), 'KAFKA_STORAGE_ERROR')
+    assert.equal(storageError(await produce(made.log, batch())), 'KAFKA_STORAGE_ERROR')
+    assert.equal(made.log.isOffline, true)
+  })
+
+  it('when reading answers that partition with KAFKA_STORAGE_ERROR', async () => {
+    const made = await harness()
+    appended(await produce(made.log, batch()))
+    await made.directories.close()
+    await made.reopen()
+    made.disk.faults = ({ kind, path }) => (kind === 'read' && path.endsWith('.log') ? { fail: 'EIO' } : undefined)
+    const outcome = await made.log.read(0, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' })
+    assert.equal(storageError(outcome), 'KAFKA_STORAGE_ERROR')
+  })
+
+  it('in one of two directories leaves the other serving, and nothing is made anew in the good one', async () => {
+    const disk = new MemoryDisk()
+    const time = new ManualTime()
+    const directories = await open(disk, time, { dirs: ['/a', '/b'] })
+    const logs = []
+    for (let partition = 0; partition < 4; partition++) {
+      logs.push(await directories.create({ topic: 't', partition }, null, DEFAULT_TOPIC_CONFIG))
+    }
+    const bad = logs.filter((log) => log.directory === '/a')
+    const good = logs.filter((log) => log.directory === '/b')
+    disk.faults = ({ path }) => (path.startsWith('/a') ? { fail: 'EIO' } : undefined)
+    assert.equal(storageError(await produce(bad[0]!, batch())), 'KAFKA_STORAGE_ERROR')
+    for (const log of bad) assert.equal(storageError(await produce(log, batch())), 'KAFKA_STORAGE_ERROR')
+    for (const log of good) appended(await produce(log, batch()))
+    for (const log of bad) assert.equal(await directories.create(log.topicPartition, null, DEFAULT_TOPIC_CONFIG), log)
+    assert.equal((await directories.create({ topic: 't', partition: 9 }, null, DEFAULT_TOPIC_CONFIG)).directory, '/b')
+    assert.deepEqual(
+      directories.directories.map(({ isOffline }) => isOffline),
+      [true, false],
+    )
+    await directories.close()
+    assert.ok(disk.statNow('/b/.kafka_cleanshutdown'))
+  })
+
+  it('at the start leaves the others serving; when all fail the start does', async () => {
+    const disk = new MemoryDisk()
+    const time = new ManualTime()
+    await (await open(disk, time, { dirs: ['/a', '/b'] })).close()
+    disk.faults = ({ path }) => (path.startsWith('/a') ? { fail: 'EIO' } : undefined)
+    const directories = await open(disk, time, { dirs: ['/a', '/b'] })
+    assert.deepEqual(
+      directories.directories.map(({ isOffline }) => isOffline),
+      [true, false],
+    )
+    await directories.close()
+    disk.faults = ({ kind }) => (kind === 'mkdir' || kind === 'write' ? { fail: 'EIO' } : undefined)
+    assert.equal(await reasonOf(open(disk, time, { dirs: ['/a', '/b'] })), 'failed')
+  })
+
+  for (const file of ['recovery-point-offset-checkpoint', 'leader-epoch-checkpoint', 'meta.properties', '.snapshot', '.index']) {
+    it(`full while ${file} is written keeps the old one whole`, async () => {
+      const made = await harness({ config: { 'index.interval.bytes': 0 } })
+      for (let at = 0; at < 3; at++) appended(await produce(made.log, batch({ values: [`${at}`] })))
+      await made.directories.checkpointAll()
+      await made.log.flush()
+      made.disk.faults = ({ kind, path }) => (kind === 'write' && path.includes(file) ? { fail: 'ENOSPC' } : undefined)
+      appended(await produce(made.log, batch({ values: ['3'] }), 1))
+      await made.log.roll()
+      await made.directories.close()
+      made.disk.faults = () => undefined
+      await made.reopen()
+      assert.deepEqual(await valuesOf(made), ['0', '1', '2', '3'])
+    })
+  }
+})
+
+describe('producers and time', () => {
+  it('one whose only recent entry is a marker outlives an expiry pass', async () => {
+    const made = await harness()
+    const old = made.time.now()
+    appended(
+      await produce(made.log, batch({ producerId: 4, producerEpoch: 0, baseSequence: 0, transactional: true, timestamp: old })),
+    )
+    made.time.advance(86_400_000)
+    const { endTransactionMarker } = await import('@mq/protocol')
+    const marker = endTransactionMarker({
+      producerId: 4,
+      producerEpoch: 0,
+      commit: true,
+      coordinatorEpoch: 3,
+      timestamp: made.time.now(),
+    })
+    appended(await Promise.resolve(made.log.append(marker, { origin: 'coordinator', leaderEpoch: 0 })))
+    made.log.expireProducers()
+    assert.deepEqual(
+      made.log.producers().map(({ producerId, coordinatorEpoch }) => [producerId, coordinatorEpoch]),
+      [[4, 3]],
+    )
+    await made.directories.close()
+    const log = await made.reopen()
+    assert.deepEqual(
+      log.producers().map(({ producerId, coordinatorEpoch }) => [producerId, coordinatorEpoch]),
+      [[4, 3]],
+    )
+    const stale = endTransactionMarker({
+      producerId: 4,
+      producerEpoch: 0,
+      commit: true,
+      coordinatorEpoch: 2,
+      timestamp: made.time.now(),
+    })
+    const outcome = await Promise.resolve(log.append(stale, { origin: 'coordinator', leaderEpoch: 0 }))
+    assert.equal(outcome.kind === 'refused' && outcome.error, 'TRANSACTION_COORDINATOR_FENCED')
+    made.time.advance(86_400_000)
+    log.expireProducers()
+    assert.deepEqual(log.producers(), [])
+  })
+
+  it('knows the highest producer id that stands anywhere in the log', async () => {
+    const made = await harness()
+    assert.equal(await made.log.highestProducerId(), -1)
+    appended(await produce(made.log, batch({ producerId: 900, producerEpoch: 0, baseSequence: 0, timestamp: 1 })))
+    appended(await produce(made.log, batch()))
+    await made.directories.close()
+    made.time.advance(86_400_000)
+    const log = await made.reopen()
+    assert.deepEqual(log.producers(), [])
+    assert.equal(await log.highestProducerId(), 900)
+    assert.equal(await log.highestProducerId(1), 900, 'its snapshot has it too')
+  })
+
+  it('a jump of the clock moves no retention but that by record time', async () => {
+    const made = await harness({ config: { 'retention.ms': 10_000 } })
+    appended(await produce(made.log, batch({ timestamp: made.time.now() })))
+    made.log.updateHighWatermark(1)
+    made.time.jumpTo(made.time.now() - 3_600_000)
+    assert.equal(await made.directories.applyRetention(), 0)
+    made.time.jumpTo(made.time.now() + 2 * 3_600_000)
+    assert.equal(await made.directories.applyRetention(), 1)
+  })
+})
