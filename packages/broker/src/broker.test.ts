@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MemoryDisk } from '@mq/log'
 import { BatchBuilder, errorByCode } from '@mq/protocol'
 import { type RunningBroker, type StartBrokerOptions, startBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
@@ -274,8 +275,12 @@ describe('A broker in this process', () => {
     const path = directory()
     const first = await begin({ directory: path })
     const before = await client(first)
-    const { topicId } = await create(before, 'kept', 2, [{ name: 'retention.ms', value: '-1' }])
+    const { topicId } = await create(before, 'kept', 2, [
+      { name: 'retention.ms', value: '-1' },
+      { name: 'max.message.bytes', value: '200' },
+    ])
     await produce(before, 'kept', 'a', 'b')
+    assert.equal(await produce(before, 'kept', 'x'.repeat(500)), 'MESSAGE_TOO_LARGE')
     const identity = [first.brokerId, first.clusterId]
     await first.close()
     const second = await begin({ directory: path })
@@ -285,6 +290,7 @@ describe('A broker in this process', () => {
     assert.deepEqual([topics[0]!.name, topics[0]!.partitions.map(({ leaderEpoch }) => leaderEpoch)], ['kept', [0, 0]])
     assert.equal(await endOffset(after, 'kept'), 2)
     assert.equal(await produce(after, 'kept', 'c'), 2)
+    assert.equal(await produce(after, 'kept', 'x'.repeat(500)), 'MESSAGE_TOO_LARGE')
     const { results } = await after.ask('DescribeConfigs', 4, {
       resources: [{ resourceType: 2, resourceName: 'kept', configurationKeys: ['retention.ms'] }],
     })
@@ -342,6 +348,22 @@ describe('A broker in this process', () => {
       begin({ directory: logs, configs: { 'mq.metadata.dir': join(logs, 'inside') } }),
       /lies inside the log directory/,
     )
+  })
+
+  it('stops by itself, with the reason, when its only directory fails, and ends no process', async () => {
+    const disk = new MemoryDisk({ durability: 'ignored' })
+    const broker = await begin({ directory: '/data', disk })
+    const one = await client(broker)
+    await create(one, 'doomed')
+    assert.equal(await produce(one, 'doomed', 'a'), 0)
+    disk.faults = ({ kind, path }) => (kind === 'write' && path.includes('doomed') ? { fail: 'ENOSPC' } : undefined)
+    assert.equal(await produce(one, 'doomed', 'b'), 'KAFKA_STORAGE_ERROR')
+    const failure = await broker.closed
+    assert.equal(failure?.kind, 'storage')
+    assert.match(failure.message, /every log directory has failed, the last one was \/data: write \/data\/doomed-0/)
+    disk.faults = () => undefined
+    const again = await client(await begin({ directory: '/data', disk }))
+    assert.equal(await endOffset(again, 'doomed'), 1)
   })
 
   it('can be closed twice, and says so', async () => {

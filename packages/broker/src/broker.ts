@@ -4,6 +4,7 @@
  * The listeners are bound first, so that a taken port is noticed before a directory is touched; they are read from last, when everything
  * behind them stands.
  */
+import type { Disk } from '@mq/log'
 import { InvariantError } from '@mq/protocol'
 import { Partitions } from '@mq/replica'
 import type { BrokerConfig } from './config/tables.js'
@@ -30,6 +31,8 @@ export interface BrokerOptions {
   readonly given: ReadonlyMap<string, string>
   /** `memory` keeps nothing; `disk` uses `log.dirs`. */
   readonly storage: 'disk' | 'memory'
+  /** Default: the real one. */
+  readonly disk?: Disk
   readonly environment: Environment
   readonly log: Logger
 }
@@ -178,14 +181,15 @@ interface Rooms {
 }
 
 async function openRooms(
-  { environment, log, storage: kind }: BrokerOptions,
+  { environment, log, storage: kind, disk }: BrokerOptions,
   { settings, logDirectories, brokerId }: Settings,
   listening: Listening,
   onFailure: (failure: BrokerFailure) => void,
 ): Promise<Rooms> {
   const { clock, timers, random, turn } = environment
   const config = settings.values
-  const storage = await openStorage({ kind, directories: logDirectories, brokerId, settings, environment, log, onFailure })
+  const where = { kind, directories: logDirectories, ...(disk === undefined ? {} : { disk }) }
+  const storage = await openStorage({ ...where, brokerId, settings, environment, log, onFailure })
   const undo: (() => unknown)[] = [() => storage.close()]
   try {
     const partitions = new Partitions({ brokerId: storage.brokerId, logs: storage.logs, timers, turn })

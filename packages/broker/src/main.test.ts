@@ -177,6 +177,29 @@ describe('mq-broker', function () {
     assert.match(runs('--data', join(path, 'closed', 'data'), ...anyPort).stderr, /^mq-broker: .*EACCES|permission[^\n]*\n$/)
   })
 
+  it('serves on when it runs out of file descriptors', async () => {
+    const child = spawn('/bin/sh', ['-c', `ulimit -n 70; exec "$0" "$@"`, process.execPath, BIN, '--memory', ...anyPort], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = new Promise<number | string>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal ?? '')))
+    const line = await new Promise<string>((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk))))
+    const port = Number(/:(\d+),/.exec(line)?.[1])
+    running.push({ process: child, port, readyLine: line, stderr: () => '', ended })
+    const canary = await RawClient.connect(port)
+    const flood = await Promise.allSettled(Array.from({ length: 200 }, () => RawClient.connect(port)))
+    assert.equal((await canary.ask('ApiVersions', 0, {})).errorCode, 0)
+    const answered = await Promise.allSettled(
+      flood.map((one) => (one.status === 'fulfilled' ? one.value.ask('ApiVersions', 0, {}) : Promise.reject(one.reason))),
+    )
+    const served = answered.filter(({ status }) => status === 'fulfilled').length
+    assert.equal(served > 0 && served < 200, true, `${served} of 200 were served`)
+    for (const one of flood) if (one.status === 'fulfilled') one.value.end()
+    let later: unknown
+    while (later === undefined) later = await (await RawClient.connect(port)).ask('ApiVersions', 0, {}).catch(() => undefined)
+    assert.equal((await canary.ask('ApiVersions', 0, {})).errorCode, 0)
+    canary.end()
+  })
+
   describe('with a server.properties', () => {
     const SHIPPED = `broker.id=0
 num.network.threads=3

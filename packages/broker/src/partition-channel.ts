@@ -72,6 +72,10 @@ export function partitionChannel({ partitions, settings, log }: PartitionChannel
         byTopic.set(topic, config)
         return config
       }
+      // Logs that were there before the metadata was read know only what topics inherit.
+      for (const [topic, overrides] of configs) {
+        if (Object.keys(overrides).length > 0) partitions.logs.setTopicConfig(topic, configOf(topic))
+      }
       return inParallel(assignments, (one) => lead(one, configOf(one.topic)))
     },
 

@@ -1,4 +1,5 @@
 /** A broker inside a Node process, for tests and tools: any free port, in memory unless a directory is given, time under control. */
+import type { Disk } from '@mq/log'
 import { Broker } from './broker.js'
 import { SILENT_LOGGER } from './logging.js'
 import { nodeEnvironment } from './node-environment.js'
@@ -11,6 +12,8 @@ export interface StartBrokerOptions {
   readonly port?: number
   /** Where the data is kept. Default: nowhere, everything is gone with `close` and `reset`. */
   readonly directory?: string
+  /** The disk that `directory` is on. Default: the real one; the one in memory of @mq/log loses writes, fails and runs full on demand. */
+  readonly disk?: Disk
   /** Broker configs by Kafka's names, over those of the standalone profile: `{ 'num.partitions': 3 }`. */
   readonly configs?: Readonly<Record<string, string | number | boolean>>
   /** Wall and monotonic time in ms, timers, random numbers. Default: the real ones. Who gives a clock gives timers that follow it. */
@@ -42,6 +45,7 @@ export async function startBroker(options: StartBrokerOptions = {}): Promise<Run
   return Broker.start({
     given,
     storage: options.directory === undefined ? 'memory' : 'disk',
+    ...(options.disk === undefined ? {} : { disk: options.disk }),
     environment: { ...nodeEnvironment(), ...options.environment },
     log: options.log ?? SILENT_LOGGER,
   })

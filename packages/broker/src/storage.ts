@@ -51,6 +51,8 @@ export interface Storage {
 export interface StorageOptions {
   readonly kind: 'disk' | 'memory'
   readonly directories: readonly string[]
+  /** Default: the real one. */
+  readonly disk?: Disk
   /** Null: the one in the data directory, else the first one above `reserved.broker.max.id`. */
   readonly brokerId: number | null
   readonly settings: ReadConfig
@@ -64,7 +66,9 @@ const MEMORY_DIRECTORY = '/memory'
 /** Locks and loads everything. Rejects with a StartError; nothing stays locked then. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const inMemory = options.kind === 'memory'
-  const disk = inMemory ? new MemoryDisk({ durability: 'ignored', now: options.environment.clock.now }) : nodeDisk
+  const disk = inMemory
+    ? new MemoryDisk({ durability: 'ignored', now: options.environment.clock.now })
+    : (options.disk ?? nodeDisk)
   const directories = inMemory ? [MEMORY_DIRECTORY] : options.directories.map((path) => resolve(path))
   const undo: (() => Promise<void>)[] = []
   const close = async () => {
