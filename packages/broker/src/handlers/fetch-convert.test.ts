@@ -1,7 +1,7 @@
 /** What fetches of old versions get of batches that they could not read. */
 import assert from 'node:assert/strict'
-import { BatchBuilder, type BatchOptions, iterateAnyBatches } from '@mq/protocol'
-import { convertedFor } from './fetch-convert.js'
+import { BatchBuilder, type BatchOptions, iterateAnyBatches, RECORD_BATCH, RecordBatch } from '@mq/protocol'
+import { convertedFor, offsetBehindControl } from './fetch-convert.js'
 
 function batch(baseOffset: number, count: number, options: BatchOptions & { size?: number } = {}): Buffer {
   const { size = 10, ...more } = options
@@ -62,6 +62,31 @@ describe('records for an old fetch', () => {
     const sent = converted(3, many)
     assert.ok(Array.isArray(sent) && sent.length >= 50 && sent.length < 500)
     assert.equal((converted(3, [small]) as string[]).length, 100)
+  })
+
+  it('leave out a compressed batch whose end was compacted away, when the client has had the rest', () => {
+    const gap = batch(0, 3, { codec: 'gzip' })
+    RECORD_BATCH.lastOffsetDelta.set(gap, 0, 9)
+    RECORD_BATCH.crc.set(gap, 0, new RecordBatch(gap).computeCrc())
+    assert.deepEqual(converted(3, [gap, batch(10, 1)], { fetchOffset: 0 }), ['1:0', '1:1', '1:2', '1:10'])
+    assert.deepEqual(converted(3, [gap, batch(10, 1)], { fetchOffset: 3 }), ['1:10'])
+  })
+
+  it('are never less than asked for in the middle: what does not fit ends the answer', () => {
+    const large = batch(0, 100, { codec: 'gzip', size: 0 })
+    const sent = converted(3, [batch(0, 1), large, batch(100, 1)]) as string[]
+    assert.deepEqual(
+      sent.map((record) => Number(record.split(':')[1])),
+      sent.map((_, at) => at),
+    )
+  })
+
+  it('tell what lies behind control batches, if these are all there is', () => {
+    const control = (offset: number) => batch(offset, 1, { control: true, transactional: true, producerId: 1, producerEpoch: 0 })
+    assert.equal(offsetBehindControl([control(4)]), 5)
+    assert.equal(offsetBehindControl([control(4), control(5)]), 6)
+    assert.equal(offsetBehindControl([control(4), batch(5, 1)]), null)
+    assert.equal(offsetBehindControl([]), null)
   })
 
   it('are none of control batches', () => {

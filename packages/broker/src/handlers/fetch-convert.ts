@@ -3,7 +3,7 @@
  * read them. The only place where a fetch copies records.
  */
 import type { Read } from '@mq/log'
-import { downConvert, iterateAnyBatches, RecordsError } from '@mq/protocol'
+import { downConvert, iterateAnyBatches, RecordBatch, RecordsError } from '@mq/protocol'
 import type { PartitionConfig } from '@mq/replica'
 import type { WantedPartition } from './fetch-sessions.js'
 
@@ -24,28 +24,63 @@ export function convertedFor(version: number, read: Read, wanted: WantedPartitio
   return convert(Buffer.concat(read.slices), version <= 1 ? 0 : 1, wanted.fetchOffset)
 }
 
-/** Batch by batch, until as many bytes are converted as were read (KIP-283), so that a small read never becomes a huge answer. */
+/**
+ * Batch by batch, until as many bytes are converted as were read (KIP-283), so that a small read never becomes a huge answer.
+ * The first batch is converted whole; of the last one as many messages are taken as fit.
+ */
 function convert(stored: Buffer, toMagic: 0 | 1, fetchOffset: number): Converted {
   const parts: Buffer[] = []
-  let bytes = 0
+  let left = stored.length
   let whole = 0
   try {
     for (const batch of iterateAnyBatches(stored)) {
       whole++
       const part = downConvert(batch.slice(), toMagic, fetchOffset)
-      if (part.length === 0) continue
-      if (bytes > 0 && bytes + part.length > stored.length) break
-      parts.push(part)
-      bytes += part.length
+      // A compressed batch comes whole. If compaction took its end away, it may hold nothing that the client has not had.
+      if (!hasOffset(part, fetchOffset)) continue
+      const taken = parts.length === 0 ? part.length : wholeMessages(part, left)
+      if (taken > 0) parts.push(part.subarray(0, taken))
+      left -= taken
+      if (taken < part.length) break
     }
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error
     // What stands before a batch that this client cannot have is still its own.
-    if (bytes === 0) {
+    if (parts.length === 0) {
       const isCodec = error.error === 'UNSUPPORTED_COMPRESSION_TYPE'
       return { kind: 'refused', error: isCodec ? 'UNSUPPORTED_COMPRESSION_TYPE' : 'CORRUPT_MESSAGE' }
     }
   }
   // Nothing whole fits: the cut batch has offset and size where the old formats have them, and the client sees that it is larger.
   return whole === 0 ? AS_STORED : { kind: 'converted', records: Buffer.concat(parts) }
+}
+
+/** How many bytes of the messages fit, in whole messages. */
+function wholeMessages(messages: Buffer, limit: number): number {
+  if (messages.length <= limit) return messages.length
+  let fits = 0
+  for (const message of iterateAnyBatches(messages)) {
+    const end = fits + message.slice().length
+    if (end > limit) break
+    fits = end
+  }
+  return fits
+}
+
+function hasOffset(messages: Buffer, atLeast: number): boolean {
+  for (const message of iterateAnyBatches(messages)) if (message.nextOffset > atLeast) return true
+  return false
+}
+
+/**
+ * Old clients see no control batches, and by them alone they would never get on: the offset behind the bytes if there is
+ * nothing else in them, else null.
+ */
+export function offsetBehindControl(slices: readonly Buffer[]): number | null {
+  let behind: number | null = null
+  for (const batch of iterateAnyBatches(slices.length === 1 ? slices[0]! : Buffer.concat(slices))) {
+    if (!(batch instanceof RecordBatch) || !batch.isControl) return null
+    behind = batch.nextOffset
+  }
+  return behind
 }

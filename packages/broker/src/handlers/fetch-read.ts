@@ -4,8 +4,9 @@
  */
 import type { Read, ReadLimit } from '@mq/log'
 import { type ErrorName, ZERO_UUID } from '@mq/protocol'
-import type { Delayed, Partition, Refusal } from '@mq/replica'
+import type { Delayed, Partition, ReadOptions, Refusal } from '@mq/replica'
 import type { BrokerServices } from '../services.js'
+import { offsetBehindControl } from './fetch-convert.js'
 import type { WantedPartition } from './fetch-sessions.js'
 import { hostedPartition } from './hosted-partition.js'
 
@@ -15,6 +16,8 @@ export interface FetchLimits {
   readonly maxWaitMs: number
   /** Requests up to v2: the sizes are limits also for the first batch, which may come cut. */
   readonly hardMaxBytes: boolean
+  /** Requests up to v3: what is read will be converted to an older format, which has no control batches. */
+  readonly isConverted: boolean
   readonly upTo: ReadLimit
   /** -1 for a consumer; a broker's id claims to be a follower. */
   readonly replicaId: number
@@ -87,11 +90,22 @@ function readPartition(
   if (typeof diverged === 'string') return failed(diverged)
   if (diverged !== null) return { kind: 'read', read: nothingOf(access.log), partition, diverged }
   const maxBytes = Math.max(0, Math.min(wanted.maxBytes, left))
-  const read = partition.read(wanted.fetchOffset, { currentLeaderEpoch: epoch, maxBytes, minOneMessage, upTo: limits.upTo })
-  const finish = (result: Read | Refusal): PartitionRead =>
-    result.kind === 'refused'
-      ? failed(result.error)
-      : { kind: 'read', read: limits.hardMaxBytes ? result : wholeOrNothing(result), partition, diverged: null }
+  return readFrom(
+    partition,
+    wanted.fetchOffset,
+    { currentLeaderEpoch: epoch, maxBytes, minOneMessage, upTo: limits.upTo },
+    limits,
+  )
+}
+
+function readFrom(partition: Partition, offset: number, options: ReadOptions, limits: FetchLimits): MaybeLater<PartitionRead> {
+  const read = partition.read(offset, options)
+  const finish = (result: Read | Refusal): MaybeLater<PartitionRead> => {
+    if (result.kind === 'refused') return failed(result.error)
+    const behind = limits.isConverted && result.sizeInBytes > 0 ? offsetBehindControl(result.slices) : null
+    if (behind !== null) return readFrom(partition, behind, options, limits)
+    return { kind: 'read', read: limits.hardMaxBytes ? result : wholeOrNothing(result), partition, diverged: null }
+  }
   return read instanceof Promise ? read.then(finish) : finish(read)
 }
 

@@ -1,6 +1,6 @@
 /** Fetch: waiting for bytes, limits, what becomes of a client that goes, and what old clients may read. */
 import assert from 'node:assert/strict'
-import { BatchBuilder, type BatchOptions, iterateBatches } from '@mq/protocol'
+import { BatchBuilder, type BatchOptions, endTransactionMarker, iterateAnyBatches, iterateBatches } from '@mq/protocol'
 import { Assembly, errorName } from './testing/assembly.js'
 
 const OPTIONS = { acks: 1, origin: 'client', timeoutMs: 0 } as const
@@ -224,6 +224,49 @@ describe('Fetch', () => {
       await produce(0, batch())
       assert.deepEqual((await fetch({ 0: {} }, { isolationLevel: 1 }))[0]?.offsets, [0])
       assert.deepEqual((await fetch({ 0: {} }, { isolationLevel: 0 }))[0]?.offsets, [0, 1, 2])
+    })
+
+    const end = async (commit: boolean) => {
+      const marker = endTransactionMarker({
+        producerId: 9,
+        producerEpoch: 0,
+        commit,
+        coordinatorEpoch: 0,
+        timestamp: 1_700_000_000_001,
+      })
+      const result = await assembly.partition('t').append(marker, { ...OPTIONS, origin: 'coordinator' })
+      assert.equal(result.kind, 'appended')
+    }
+
+    it('answers who waits when it ends, and names what was aborted', async () => {
+      await produce(0, batch(1, ofProducer))
+      const topics = [{ topic: 't', partitions: [{ partition: 0, fetchOffset: 0, partitionMaxBytes: 1000 }] }]
+      const asked = assembly.ask('Fetch', 11, { maxWaitMs: 500, minBytes: 1, isolationLevel: 1, topics })
+      await settle()
+      assert.equal(assembly.waiting, 1)
+      await end(false)
+      const answer = await asked
+      assert.ok(typeof answer !== 'string')
+      const { abortedTransactions, records } = answer.responses[0]!.partitions[0]!
+      assert.deepEqual(
+        abortedTransactions?.map(({ producerId, firstOffset }) => ({ producerId, firstOffset })),
+        [{ producerId: 9, firstOffset: 0 }],
+      )
+      assert.equal([...iterateBatches(records!)].length, 2)
+    })
+
+    it('does not stop clients that know no markers', async () => {
+      await produce(0, batch(1, ofProducer))
+      await end(true)
+      await produce(0, batch())
+      const topics = [{ topic: 't', partitions: [{ partition: 0, fetchOffset: 1, partitionMaxBytes: 1 }] }]
+      const answer = await assembly.ask('Fetch', 3, { maxWaitMs: 0, minBytes: 1, topics })
+      assert.ok(typeof answer !== 'string')
+      const messages = [...iterateAnyBatches(answer.responses[0]!.partitions[0]!.records!)]
+      assert.deepEqual(
+        messages.map(({ magic, nextOffset }) => [magic, nextOffset]),
+        [[1, 3]],
+      )
     })
 
     it('waits behind it, however much is appended', async () => {

@@ -95,6 +95,7 @@ function limitsOf(request: FetchRequest, context: RequestContext): FetchLimits {
     minBytes: Math.min(request.minBytes, maxBytes),
     maxWaitMs: request.maxWaitMs,
     hardMaxBytes: context.apiVersion <= 2,
+    isConverted: context.apiVersion <= 3,
     upTo: !isConsumer ? 'logEnd' : request.isolationLevel === READ_COMMITTED ? 'lastStable' : 'highWatermark',
     replicaId,
   }

@@ -19,7 +19,7 @@ import {
 import { type Partition, Partitions } from '@mq/replica'
 import { readConfig } from '../../config/read.js'
 import type { Controller } from '../../controller/api.js'
-import { MetadataImage, type TopicImage } from '../../metadata/image.js'
+import { MetadataImage, type PartitionImage, type TopicImage, ZERO_TOPIC_ID } from '../../metadata/image.js'
 import { partitionConfigOf } from '../../partition-channel.js'
 import type { Logger } from '../../ports.js'
 import { ProducerIds } from '../../producer-ids.js'
@@ -27,7 +27,7 @@ import type { BrokerServices, RequestContext } from '../../services.js'
 import { FetchSessions } from '../fetch-sessions.js'
 import { CLOSE_CONNECTION, NO_RESPONSE } from '../handler.js'
 import { HANDLERS } from '../index.js'
-import { openMemoryLogs } from './memory-logs.js'
+import { openTestLogs, type TestLogs } from './test-logs.js'
 
 export interface TopicSpec {
   readonly name: string
@@ -38,7 +38,7 @@ export interface TopicSpec {
 const LISTENER = 'PLAINTEXT'
 
 export class Assembly {
-  readonly #logs: Awaited<ReturnType<typeof openMemoryLogs>>
+  readonly #logs: TestLogs
   readonly #gone = new Set<() => void>()
   readonly said: { level: string; fields: object; message: string }[] = []
   readonly partitions: Partitions
@@ -48,7 +48,7 @@ export class Assembly {
   /** Those of the logs, which run all the time. */
   #idleTimers = 0
 
-  private constructor(logs: Awaited<ReturnType<typeof openMemoryLogs>>, config: Readonly<Record<string, string>>) {
+  private constructor(logs: TestLogs, config: Readonly<Record<string, string>>) {
     this.#logs = logs
     const { time, random } = logs
     const settings = readConfig(new Map(Object.entries(config)))
@@ -94,9 +94,29 @@ export class Assembly {
   }
 
   static async start(topics: readonly TopicSpec[], config: Readonly<Record<string, string>> = {}): Promise<Assembly> {
-    const assembly = new Assembly(await openMemoryLogs(), config)
+    const assembly = new Assembly(await openTestLogs('memory'), config)
     for (const topic of topics) await assembly.create(topic)
     assembly.#idleTimers = assembly.time.pendingTimers
+    return assembly
+  }
+
+  /** The partitions that lie in a directory, led as they were left. */
+  static async adopt(logs: TestLogs): Promise<Assembly> {
+    const assembly = new Assembly(logs, {})
+    const config = partitionConfigOf({}, assembly.broker.settings)
+    const topics = new Map<string, { topicId: string; states: Map<number, PartitionImage> }>()
+    for (const { topicPartition, topicId, latestLeaderEpoch } of logs.directories.all()) {
+      const terms = { leaderEpoch: Math.max(0, latestLeaderEpoch), isr: [0], replicas: [0] }
+      await assembly.partitions.lead(topicPartition, { ...terms, topicId, config })
+      const { topic, partition } = topicPartition
+      const known = topics.get(topic) ?? { topicId: topicId ?? ZERO_TOPIC_ID, states: new Map() }
+      known.states.set(partition, stateOf(terms))
+      topics.set(topic, known)
+    }
+    for (const [name, { topicId, states }] of topics) {
+      const partitions = Array.from({ length: Math.max(...states.keys()) + 1 }, (_, at) => states.get(at)!)
+      assembly.see({ topics: [{ name, topicId, isInternal: name.startsWith('__'), partitions, configs: {} }] })
+    }
     return assembly
   }
 
@@ -111,20 +131,11 @@ export class Assembly {
     for (let partition = 0; partition < partitions; partition++) {
       await this.partitions.lead({ topic: name, partition }, { ...terms, topicId, config })
     }
-    const state = {
-      ...terms,
-      leader: 0,
-      offlineReplicas: [],
-      addingReplicas: [],
-      removingReplicas: [],
-      partitionEpoch: 0,
-      controllerEpoch: 1,
-    }
     const topic: TopicImage = {
       name,
       topicId,
       isInternal: name.startsWith('__'),
-      partitions: Array.from({ length: partitions }, () => state),
+      partitions: Array.from({ length: partitions }, () => stateOf(terms)),
       configs,
     }
     this.#image = this.#image.with({ topics: [topic] })
@@ -195,6 +206,16 @@ export class Assembly {
     }
   }
 }
+
+const stateOf = (terms: { leaderEpoch: number; isr: readonly number[]; replicas: readonly number[] }): PartitionImage => ({
+  ...terms,
+  leader: 0,
+  offlineReplicas: [],
+  addingReplicas: [],
+  removingReplicas: [],
+  partitionEpoch: 0,
+  controllerEpoch: 1,
+})
 
 /** The name of an error code, which reads better in a test. */
 export const errorName = (code: number) => (code === 0 ? 'NONE' : errorByCode(code))

@@ -1,5 +1,5 @@
-/** Logs on a disk in memory, with time that the test moves and random numbers that are the same in every run. */
-import { DEFAULT_TOPIC_CONFIG, LogDirectories, MemoryDisk } from '@mq/log'
+/** Logs for tests, with time that the test moves and random numbers that are the same in every run. */
+import { DEFAULT_TOPIC_CONFIG, LogDirectories, MemoryDisk, nodeDisk } from '@mq/log'
 
 interface Due {
   readonly at: number
@@ -58,20 +58,27 @@ export function testRandom(seed = 1) {
   return { next, bytes: (count: number) => Buffer.from(Array.from({ length: count }, () => Math.floor(next() * 256))) }
 }
 
-export async function openMemoryLogs() {
-  const time = new TestTime()
+export interface TestLogs {
+  readonly time: TestTime
+  readonly random: ReturnType<typeof testRandom>
+  readonly directories: LogDirectories
+}
+
+/** A fresh disk in memory, or a directory of the real one that broker `brokerId` left. */
+export async function openTestLogs(
+  where: 'memory' | { readonly directory: string; readonly brokerId: number; readonly now: number },
+): Promise<TestLogs> {
+  const time = where === 'memory' ? new TestTime() : new TestTime(where.now)
   const random = testRandom()
-  const disk = new MemoryDisk({ now: () => time.now(), durability: 'ignored' })
   const directories = await LogDirectories.open({
-    dirs: ['/data'],
-    disk,
+    dirs: [where === 'memory' ? '/data' : where.directory],
+    disk: where === 'memory' ? new MemoryDisk({ now: () => time.now(), durability: 'ignored' }) : nodeDisk,
     clock: time,
     timers: time,
     random,
     processes: { self: { pid: 1, startedAt: '' }, isRunning: () => false, holdsAdvisoryLock: () => false },
-    brokerId: 0,
-    clusterId: 'cluster',
-    topicConfig: () => DEFAULT_TOPIC_CONFIG,
+    brokerId: where === 'memory' ? 0 : where.brokerId,
+    topicConfig: () => ({ ...DEFAULT_TOPIC_CONFIG, 'retention.ms': -1 }),
   })
-  return { time, random, disk, directories }
+  return { time, random, directories }
 }
