@@ -12,6 +12,7 @@ import { createTopics } from './topics.mjs'
 const HERE = dirname(fileURLToPath(import.meta.url))
 const APACHE = join(HERE, 'apache.json')
 const AT_ONCE = 2
+const READING = ['none', 'console']
 
 const { kind, names, at } = parse(process.argv.slice(2))
 const rows = names.length === 0 ? ROWS : ROWS.filter((row) => names.includes(row.name))
@@ -56,18 +57,23 @@ async function runRow(row, start) {
     const hello = program === undefined ? { version: '3.9.1', can: [], codecs: [] } : await program.ask({ do: 'hello' })
     const on = scene({ row: row.name, program, hello, target, run })
     await createTopics(target.bootstrap, topicsOf(on.prefix))
-    for (const step of row.steps) {
+    for (const step of stepsOf(row)) {
       if (!isPossible(step, hello)) cells[step.name] = 'n/a'
       else cells[step.name] = await outcome(() => step.run(on))
     }
     return { version: hello.version, cells }
   } catch (error) {
     console.log(`${row.name}: the row broke off: ${error.message.slice(0, 1500)}`)
-    for (const step of row.steps) cells[step.name] ??= 'fail: the row broke off'
+    for (const step of stepsOf(row)) cells[step.name] ??= 'fail: the row broke off'
     return { version: 'unknown', cells }
   } finally {
     program?.end()
   }
+}
+
+/** Behind the proxy that loses records only the first reading step of each row is of interest, with what it needs. */
+function stepsOf(row) {
+  return kind === 'broken' ? row.steps.filter((step) => ['topics', ...READING].includes(step.name)) : row.steps
 }
 
 async function outcome(work) {
@@ -103,13 +109,11 @@ function report() {
       )
     }
   } else {
-    const consuming = rows.filter((row) => row.steps.some((step) => step.codec !== undefined) && results[row.name] !== undefined)
-    const green = consuming.filter(
-      (row) => results[row.name].cells.none !== 'fail' && !results[row.name].cells.none.startsWith('fail'),
-    )
-    for (const row of green) console.log(`${row.name}: noticed nothing although records were dropped`)
-    console.log(`${consuming.length - green.length} passed, ${green.length} failed`)
-    return green.length === 0 && consuming.length > 0 ? 0 : 1
+    const reading = all.filter(({ step }) => READING.includes(step))
+    const unaware = reading.filter(({ cell }) => !/^fail: .*(read|record|offset|place)/i.test(cell))
+    for (const { row, cell } of unaware) console.log(`${row}: did not notice that records were dropped: ${cell}`)
+    console.log(`${reading.length - unaware.length} passed, ${unaware.length} failed`)
+    return unaware.length === 0 && reading.length > 0 ? 0 : 1
   }
   const passed = all.filter(({ cell }) => cell === 'pass').length
   for (const { row, why } of missing) console.log(`skipped: interop ${row}: ${why}`)

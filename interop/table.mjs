@@ -1,6 +1,6 @@
 // Prints the table client × step: + passed, FAIL, - the client has no such thing.
 
-const MARKS = { pass: '+', 'n/a': '-' }
+const MARKS = { pass: '+', 'n/a': '-', undefined: ' ' }
 
 export function printTable(rows, results, kind) {
   const done = rows.filter((row) => results[row.name] !== undefined)
@@ -12,7 +12,7 @@ export function printTable(rows, results, kind) {
     for (const row of some) {
       const { cells } = results[row.name]
       console.log(
-        `${title(row, results).padEnd(wide)}  ${names.map((name) => (MARKS[cells[name]] ?? 'FAIL').padEnd(name.length)).join('  ')}`,
+        `${title(row, results).padEnd(wide)}  ${names.map((name) => (MARKS[String(cells[name])] ?? 'FAIL').padEnd(name.length)).join('  ')}`,
       )
     }
   }

@@ -1,6 +1,6 @@
 // Packs every package, asks arethetypeswrong about its types, installs it with those it stands on into an empty folder by one npm command,
 // and runs the example of its README there. Ends with "N passed, N failed".
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -26,12 +26,21 @@ try {
   const broker = await startOurs({ dir: folder })
   try {
     for (const { path, name, manifest } of packages) {
-      await check(`${manifest.name} has right types`, () => run(process.execPath, [ATTW, tarballs.get(manifest.name), '--no-emoji', '--no-color', '--format', 'ascii']))
+      await check(`${manifest.name} has right types`, () =>
+        run(process.execPath, [ATTW, tarballs.get(manifest.name), '--no-emoji', '--no-color', '--format', 'ascii']),
+      )
       const home = join(folder, name)
       mkdirSync(home)
-      await check(`${manifest.name} installs`, () => install(home, closure(manifest.name).map((one) => tarballs.get(one))))
+      await check(`${manifest.name} installs`, () =>
+        install(
+          home,
+          closure(manifest.name).map((one) => tarballs.get(one)),
+        ),
+      )
       await check(`${manifest.name} loads by import and require`, () => load(home, manifest.name))
-      await check(`${manifest.name}: the example of its README runs`, () => runExample(home, join(path, 'README.md'), broker.bootstrap))
+      await check(`${manifest.name}: the example of its README runs`, () =>
+        runExample(home, join(path, 'README.md'), broker.bootstrap),
+      )
     }
   } finally {
     await broker.stop()
@@ -53,7 +62,9 @@ async function check(name, work) {
 }
 
 async function pack(path) {
-  const printed = await run('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: path })
+  const printed = await run('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: path,
+  })
   const told = JSON.parse(printed.slice(printed.search(/[[{]/)))
   const [{ filename, files }] = Object.values(told)
   const stray = files.map((file) => file.path).filter((file) => /\.test\.|tsbuildinfo|^src\//.test(file))

@@ -78,7 +78,10 @@ function run({ budget, args, counts }) {
 
 const READERS = {
   'exit code': (_, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 }),
-  mocha: (printed) => ({ passed: lastNumber(printed, /^\s*(\d+) passing/gm), failed: lastNumber(printed, /^\s*(\d+) failing/gm) }),
+  mocha: (printed) => ({
+    passed: lastNumber(printed, /^\s*(\d+) passing/gm),
+    failed: lastNumber(printed, /^\s*(\d+) failing/gm),
+  }),
   'closing line': (printed) => {
     const [passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.slice(1).map(Number) ?? [0, 0]
     return { passed, failed }

@@ -1,6 +1,6 @@
 // The house rules as tests: who may import what, what rules may not touch, and that the packages are fit to publish.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -65,7 +65,9 @@ for (const { path, manifest, sources } of packages) {
     })
 
     it('imports only what it declares, by the front door', () => {
-      const faults = sources.flatMap((file) => importsOf(file).flatMap((name) => importFault(file, name, path, manifest.name, dependencies)))
+      const faults = sources.flatMap((file) =>
+        importsOf(file).flatMap((name) => importFault(file, name, path, manifest.name, dependencies)),
+      )
       assert.deepEqual(faults, [])
     })
 
@@ -82,32 +84,45 @@ for (const { path, manifest, sources } of packages) {
     })
 
     it('has the libraries of a command line only where the command line is', () => {
-      if (manifest.name !== '@mq/cli') assert.deepEqual(dependencies.filter((name) => OF_THE_CLI.includes(name)), [])
+      if (manifest.name !== '@mq/cli')
+        assert.deepEqual(
+          dependencies.filter((name) => OF_THE_CLI.includes(name)),
+          [],
+        )
     })
 
     it('is at 1.0.0 and pins what it stands on', () => {
       assert.equal(manifest.version, '1.0.0')
-      const loose = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter(([, range]) => !/^\d+\.\d+\.\d+$/.test(range))
+      const loose = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter(
+        ([, range]) => !/^\d+\.\d+\.\d+$/.test(range),
+      )
       assert.deepEqual(loose, [])
     })
 
     it('has one-line entries for import, so that import and require load the same state', () => {
       for (const entry of ['index.mjs', 'index.d.mts']) {
-        const lines = readFileSync(join(path, entry), 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('//'))
+        const lines = readFileSync(join(path, entry), 'utf8')
+          .split('\n')
+          .filter((line) => line !== '' && !line.startsWith('//'))
         assert.deepEqual(lines.length, 1, `${entry} has ${lines.length} lines`)
       }
     })
 
     it('is fit to publish by publint', async () => {
       const { messages, pkg } = await publint({ pkgDir: path, strict: true })
-      assert.deepEqual(messages.map((message) => formatMessage(message, pkg)), [])
+      assert.deepEqual(
+        messages.map((message) => formatMessage(message, pkg)),
+        [],
+      )
     })
   })
 }
 
 describe('the tree keeps the house rules', () => {
   it('opens every source file with what it is for', () => {
-    const silent = packages.flatMap(({ sources }) => sources).filter((file) => !isTest(file) && !/^(\/\/|\/\*\*|#!)/.test(readFileSync(file, 'utf8')))
+    const silent = packages
+      .flatMap(({ sources }) => sources)
+      .filter((file) => !isTest(file) && !/^(\/\/|\/\*\*|#!)/.test(readFileSync(file, 'utf8')))
     assert.deepEqual(silent.map(short), [])
   })
 
@@ -121,12 +136,16 @@ describe('the tree keeps the house rules', () => {
   })
 
   it('skips no test and runs none alone', () => {
-    const odd = packages.flatMap(({ sources }) => sources).filter((file) => isTest(file) && /\b(it|describe)\.(skip|only)\(|\bxit\(|\bxdescribe\(/.test(readFileSync(file, 'utf8')))
+    const odd = packages
+      .flatMap(({ sources }) => sources)
+      .filter((file) => isTest(file) && /\b(it|describe)\.(skip|only)\(|\bxit\(|\bxdescribe\(/.test(readFileSync(file, 'utf8')))
     assert.deepEqual(odd.map(short), [])
   })
 
   it('names its rooms: no utils, no types, no Manager, Helper or Util', () => {
-    const vague = packages.flatMap(({ sources }) => sources).filter((file) => /^(utils?|types|helpers?|common)\.ts$|manager|helper/i.test(basename(file)))
+    const vague = packages
+      .flatMap(({ sources }) => sources)
+      .filter((file) => /^(utils?|types|helpers?|common)\.ts$|manager|helper/i.test(basename(file)))
     assert.deepEqual(vague.map(short), [])
   })
 })
@@ -136,7 +155,9 @@ function importFault(file, name, packagePath, self, dependencies) {
   if (name.startsWith('.')) {
     const target = resolve(file, '..', name)
     const isVectors = isTest(file) && target.startsWith(join(ROOT, 'conformance'))
-    return target.startsWith(join(packagePath, 'src')) || target === join(packagePath, 'package.json') || isVectors ? [] : [`${place}: out of the package`]
+    return target.startsWith(join(packagePath, 'src')) || target === join(packagePath, 'package.json') || isVectors
+      ? []
+      : [`${place}: out of the package`]
   }
   if (name.startsWith('node:') || builtinModules.includes(name)) return []
   const imported = packageOf(name)
@@ -150,18 +171,32 @@ function importFault(file, name, packagePath, self, dependencies) {
 
 function importsOf(file) {
   const text = withoutComments(readFileSync(file, 'utf8'))
-  const forms = [/\bfrom\s+'([^']+)'/g, /\bimport\s+'([^']+)'/g, /\bimport\(\s*'([^']+)'/g, /\brequire(?:\.resolve)?\(\s*'([^']+)'/g]
+  const forms = [
+    /\bfrom\s+'([^']+)'/g,
+    /\bimport\s+'([^']+)'/g,
+    /\bimport\(\s*'([^']+)'/g,
+    /\brequire(?:\.resolve)?\(\s*'([^']+)'/g,
+  ]
   return forms.flatMap((form) => [...text.matchAll(form)].map(([, name]) => name))
 }
 
 function packageOf(name) {
-  return name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/')
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/')
 }
 
 function bannedIn(file) {
   return withoutComments(readFileSync(file, 'utf8'))
     .split('\n')
-    .flatMap((line, at) => (!/^\s*import type\b/.test(line) && !ALLOWED.some((allowed) => allowed.test(line.trim())) && BANNED.some((banned) => banned.test(line)) ? [`${short(file)}:${at + 1}: ${line.trim()}`] : []))
+    .flatMap((line, at) =>
+      !/^\s*import type\b/.test(line) &&
+      !ALLOWED.some((allowed) => allowed.test(line.trim())) &&
+      BANNED.some((banned) => banned.test(line))
+        ? [`${short(file)}:${at + 1}: ${line.trim()}`]
+        : [],
+    )
 }
 
 /** Comments become blank, line for line. Strings with "//" in them (addresses) lose their end, which hurts no rule here. */

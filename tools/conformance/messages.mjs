@@ -39,7 +39,8 @@ function check(release, vector) {
   const body = protocol.decodeBody(schema, version, Buffer.from(vector.hex, 'hex'), { int64: 'exact' })
   if (unknown !== undefined) assert.deepEqual(body.unknownTaggedFields, unknown, 'unknown tagged fields')
   assert.equal(hex(protocol.encodeBody(schema, version, body)), vector.hex, 'written from what was read')
-  if (vector.prefixedHex !== undefined) assert.equal(hex(protocol.encodeVersioned(schema, version, input)), vector.prefixedHex, 'with its version')
+  if (vector.prefixedHex !== undefined)
+    assert.equal(hex(protocol.encodeVersioned(schema, version, input)), vector.prefixedHex, 'with its version')
 }
 
 function structOf(fields, json, renamed) {
@@ -56,7 +57,9 @@ function fieldOf(field, json, renamed) {
   if (json === null) return null
   if (field.kind === 'struct') return structOf(field.fields, json, renamed)
   if (field.kind !== 'array') return primitiveOf(field.kind, json)
-  return json.map((item) => (typeof field.item === 'string' ? primitiveOf(field.item, item) : structOf(field.item, item, renamed)))
+  return json.map((item) =>
+    typeof field.item === 'string' ? primitiveOf(field.item, item) : structOf(field.item, item, renamed),
+  )
 }
 
 function primitiveOf(kind, json) {

@@ -7,7 +7,8 @@ export function* misc(vectors) {
   for (const row of given.murmur2) yield { name: `murmur2 ${row.key}`, run: () => hashOfKey(row) }
   for (const row of given.groupPartition) yield { name: `group ${row.id}`, run: () => hashOfGroup(row) }
   for (const row of given.varint) yield { name: `varint ${row.value}`, run: () => varint(row) }
-  for (const row of given.varlong) yield { name: `varlong ${row.value}`, run: () => assert.equal(written(protocol.writeVarlong, BigInt(row.value)), row.zigzag) }
+  for (const row of given.varlong)
+    yield { name: `varlong ${row.value}`, run: () => assert.equal(written(protocol.writeVarlong, BigInt(row.value)), row.zigzag) }
   for (const row of given.uuid) yield { name: `uuid ${row.text}`, run: () => uuid(row) }
   for (const row of given.scram) yield { name: `scram ${row.mechanism} ${row.password}`, run: () => scram(row) }
 }
@@ -15,7 +16,8 @@ export function* misc(vectors) {
 function hashOfKey({ key, murmur2, partition }) {
   const bytes = Buffer.from(key, 'base64')
   assert.equal(protocol.murmur2(bytes), murmur2)
-  for (const [count, expected] of Object.entries(partition)) assert.equal(protocol.partitionForKey(bytes, Number(count)), expected)
+  for (const [count, expected] of Object.entries(partition))
+    assert.equal(protocol.partitionForKey(bytes, Number(count)), expected)
 }
 
 function hashOfGroup({ id, hashCode, partition }) {
@@ -41,7 +43,7 @@ function uuid({ hex, text }) {
 function scram({ mechanism, password, salt, iterations, saltedPassword, storedKey, serverKey, znodeText }) {
   const saltBytes = Buffer.from(salt, 'base64')
   const salted = protocol.scramSaltedPassword(mechanism, password, saltBytes, iterations)
-  assert.equal(salted.toString("base64"), saltedPassword)
+  assert.equal(salted.toString('base64'), saltedPassword)
   const credential = protocol.scramCredential(mechanism, salted, saltBytes, iterations)
   assert.equal(credential.storedKey.toString('base64'), storedKey)
   assert.equal(credential.serverKey.toString('base64'), serverKey)

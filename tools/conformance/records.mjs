@@ -35,7 +35,8 @@ function checkBatch(batch, expected) {
   assert.equal(batch.crcIsValid(), true, 'CRC')
   if (batch.magic === 2) {
     const same = ['baseOffset', 'lastOffsetDelta', 'nextOffset', 'partitionLeaderEpoch', 'isTransactional', 'deleteHorizonMs']
-    for (const name of [...same, 'producerId', 'producerEpoch', 'baseSequence', 'lastSequence']) assert.equal(batch[name], expected[name], name)
+    for (const name of [...same, 'producerId', 'producerEpoch', 'baseSequence', 'lastSequence'])
+      assert.equal(batch[name], expected[name], name)
     assert.equal(batch.baseTimestamp, expected.baseTimestampField, 'base timestamp')
     assert.equal(batch.isControl, expected.isControlBatch, 'control')
     assert.equal(batch.recordCount, expected.recordsCount, 'count')
@@ -76,7 +77,8 @@ function build(batch) {
   for (const record of batch.records()) {
     cursor.next()
     // With LogAppendTime the records' own times are still in the bytes.
-    const timestamp = batch.timestampType === 'LogAppendTime' ? batch.baseTimestamp + cursor.timestampDelta : record.exactTimestamp
+    const timestamp =
+      batch.timestampType === 'LogAppendTime' ? batch.baseTimestamp + cursor.timestampDelta : record.exactTimestamp
     const { key, value, headers, offset } = record
     assert.equal(builder.tryAppend({ timestamp, key, value, headers, offset }), true)
   }
@@ -90,7 +92,8 @@ function buildMessages(batch) {
     timestampType: batch.timestampType === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
     logAppendTime: batch.maxTimestamp,
   })
-  for (const { offset, exactTimestamp, key, value } of batch.records()) builder.append({ offset, timestamp: exactTimestamp, key, value })
+  for (const { offset, exactTimestamp, key, value } of batch.records())
+    builder.append({ offset, timestamp: exactTimestamp, key, value })
   return builder.build()
 }
 
@@ -110,7 +113,10 @@ function convertDown(bytes, given, file) {
   assert.equal(batches.length, given.batches.length, 'batches')
   for (const [at, { magic, lastOffset, maxTimestamp, timestampType, codec }] of batches.entries()) {
     const want = given.batches[at]
-    assert.deepEqual({ magic, lastOffset, maxTimestamp, timestampType, compressionId: codec }, pick(want, ['magic', 'lastOffset', 'maxTimestamp', 'timestampType', 'compressionId']))
+    assert.deepEqual(
+      { magic, lastOffset, maxTimestamp, timestampType, compressionId: codec },
+      pick(want, ['magic', 'lastOffset', 'maxTimestamp', 'timestampType', 'compressionId']),
+    )
     checkRecords(batches[at].records(), want.records)
   }
 }
@@ -124,7 +130,12 @@ function judge(bytes, { result }) {
     // A batch shorter than its header: Kafka walks over it and then refuses it, here the walk stops. The same error.
     assert.equal(result.batches[batches.length].ensureValidErrorCode, 2)
     assert.equal(stopped?.error, 'CORRUPT_MESSAGE')
-  } else assert.equal(stopped && protocol.errorCode(stopped.error), codeOf(result.batchIterationErrorCode, undefined), 'walking over the batches')
+  } else
+    assert.equal(
+      stopped && protocol.errorCode(stopped.error),
+      codeOf(result.batchIterationErrorCode, undefined),
+      'walking over the batches',
+    )
   for (const [at, batch] of batches.entries()) {
     const expected = result.batches[at]
     assert.equal(batch.crcIsValid(), expected.ensureValid === 'ok', 'CRC')
