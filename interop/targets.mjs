@@ -45,6 +45,7 @@ async function startOriginal({ dir, config }) {
 export async function startOurs({ dir, config = {}, port, advertised }) {
   const listens = port ?? (await freePort())
   const overrides = {
+    'broker.id': 1,
     listeners: `PLAINTEXT://127.0.0.1:${listens}`,
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${advertised ?? listens}`,
     ...config,

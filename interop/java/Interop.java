@@ -62,7 +62,7 @@ public class Interop {
     switch (ask.get("do").asText()) {
       case "hello":
         return Map.of("version", version(), "codecs", List.of("none", "gzip", "snappy", "lz4", "zstd"),
-            "can", List.of("timestamps", "headers", "offsets", "idempotent", "static", "cooperative", "transactions", "admin", "configs", "committed", "deleteRecords", "seek"));
+            "can", List.of("timestamps", "headers", "offsets", "idempotent", "static", "cooperative", "transactions", "admin", "configs", "committed", "deleteRecords", "seek", "codes"));
       case "admin": return admin(ask);
       case "produce": return produce(ask);
       case "consume": return consume(ask);

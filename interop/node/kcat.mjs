@@ -12,7 +12,7 @@ serve(
     hello: async () => ({
       version: /Version (\S+)/.exec((await kcat(['-V'])).stdout)[1],
       codecs: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
-      can: ['idempotent', 'static', 'transactions', 'seek'],
+      can: ['idempotent', 'static', 'transactions', 'seek', 'codes'],
     }),
     produce,
     consume,

@@ -34,6 +34,7 @@ serve(
         'committed',
         'deleteRecords',
         'seek',
+        'codes',
       ],
     }),
     admin: (ask) => withAdmin((admin) => changeTopic(admin, ask)),

@@ -192,7 +192,7 @@ serve(
         "hello": lambda _: {
             "version": aiokafka.__version__,
             "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
-            "can": "timestamps headers offsets idempotent static transactions admin configs committed deleteRecords seek".split(),
+            "can": "timestamps headers offsets idempotent static transactions admin configs committed deleteRecords seek codes".split(),
         },
         "admin": with_admin(admin),
         "produce": awaited(produce),

@@ -162,7 +162,7 @@ serve(
         "hello": lambda _: {
             "version": confluent_kafka.version() if isinstance(confluent_kafka.version(), str) else confluent_kafka.version()[0],
             "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
-            "can": "timestamps headers offsets idempotent static cooperative transactions admin configs committed deleteRecords seek".split(),
+            "can": "timestamps headers offsets idempotent static cooperative transactions admin configs committed deleteRecords seek codes".split(),
         },
         "admin": admin,
         "produce": produce,

@@ -173,7 +173,7 @@ serve(
         "hello": lambda _: {
             "version": kafka.__version__,
             "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
-            "can": "timestamps headers offsets idempotent static cooperative transactions admin configs committed deleteRecords seek".split(),
+            "can": "timestamps headers offsets idempotent static cooperative transactions admin configs committed deleteRecords seek codes".split(),
         },
         "admin": admin,
         "produce": produce,

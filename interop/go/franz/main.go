@@ -74,7 +74,7 @@ func hello(*answer.Request) (answer.Reply, error) {
 		"version": version,
 		"codecs":  []string{"none", "gzip", "snappy", "lz4", "zstd"},
 		"can": []string{"timestamps", "headers", "offsets", "idempotent", "static", "cooperative", "transactions", "admin", "configs",
-			"committed", "deleteRecords", "seek"},
+			"committed", "deleteRecords", "seek", "codes"},
 	}, nil
 }
 

@@ -62,7 +62,7 @@ func hello(*answer.Request) (answer.Reply, error) {
 	return answer.Reply{
 		"version": version,
 		"codecs":  []string{"none", "gzip", "snappy", "lz4", "zstd"},
-		"can":     []string{"timestamps", "headers", "transactions", "admin", "configs", "committed", "seek"},
+		"can":     []string{"timestamps", "headers", "transactions", "admin", "configs", "committed", "seek", "codes"},
 	}, nil
 }
 

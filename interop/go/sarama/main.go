@@ -70,7 +70,7 @@ func hello(*answer.Request) (answer.Reply, error) {
 	return answer.Reply{
 		"version": version,
 		"codecs":  []string{"none", "gzip", "snappy", "lz4", "zstd"},
-		"can":     []string{"timestamps", "headers", "offsets", "idempotent", "static", "transactions", "admin", "configs", "committed", "deleteRecords", "seek"},
+		"can":     []string{"timestamps", "headers", "offsets", "idempotent", "static", "transactions", "admin", "configs", "committed", "deleteRecords", "seek", "codes"},
 	}, nil
 }
 
