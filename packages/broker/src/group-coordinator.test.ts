@@ -74,7 +74,10 @@ describe('group coordinator in a broker', () => {
       })
       await broker.close()
 
-      const overrides = Object.entries({ ...CONFIGS, listeners: 'PLAINTEXT://127.0.0.1:0' }).flatMap(([name, value]) => ['--override', `${name}=${value}`])
+      const overrides = Object.entries({ ...CONFIGS, listeners: 'PLAINTEXT://127.0.0.1:0' }).flatMap(([name, value]) => [
+        '--override',
+        `${name}=${value}`,
+      ])
       const bin = join(__dirname, '..', 'bin', 'mq-broker.js')
       const child = spawn(process.execPath, [bin, '--data', directory, ...overrides], {
         stdio: ['ignore', 'pipe', 'ignore'],

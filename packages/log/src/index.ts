@@ -4,6 +4,7 @@ export type { AppendOptions } from './append-queue.js'
 export { LEADER_EPOCHS, readEpochs } from './checkpoint.js'
 export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 export type { MetaProperties } from './directory-files.js'
+export { lockDirectory, unlockDirectory } from './directory-lock.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
 export { type DumpEntry, kindOfLogFile, type LogFileKind, logFileEntries } from './dump.js'
 export { partitionFolder, segmentFile } from './folder-names.js'
@@ -33,6 +34,8 @@ export type {
   DiskStat,
   Logger,
   OpenMode,
+  Processes,
+  ProcessIdentity,
   Random,
   Timers,
   Turn,
