@@ -16,7 +16,7 @@ import type {
 /** Time that moves only by `advance`, and the timers that hang on it. Wall clock and monotonic clock go alike. */
 export class ManualTime implements Clock, Timers {
   #now: number
-  #timers: { readonly at: number; readonly order: number; readonly fire: () => void }[] = []
+  readonly #timers = new Set<{ readonly at: number; readonly order: number; readonly fire: () => void }>()
   #order = 0
 
   /** @param now wall clock in milliseconds */
@@ -34,14 +34,14 @@ export class ManualTime implements Clock, Timers {
 
   after(delayMs: number, fire: () => void): () => void {
     const timer = { at: this.#now + delayMs, order: this.#order++, fire }
-    this.#timers.push(timer)
+    this.#timers.add(timer)
     return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer)
+      this.#timers.delete(timer)
     }
   }
 
   get timerCount(): number {
-    return this.#timers.length
+    return this.#timers.size
   }
 
   /** Fires what is due, in order of time; after each timer what hangs on promises is done. */
@@ -49,10 +49,14 @@ export class ManualTime implements Clock, Timers {
     const until = this.#now + ms
     for (;;) {
       await settled()
-      const next = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at || a.order - b.order)[0]
+      let next: { readonly at: number; readonly order: number; readonly fire: () => void } | undefined
+      for (const timer of this.#timers) {
+        if (timer.at > until) continue
+        if (!next || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) next = timer
+      }
       if (!next) break
       this.#now = Math.max(this.#now, next.at)
-      this.#timers = this.#timers.filter((timer) => timer !== next)
+      this.#timers.delete(next)
       next.fire()
     }
     this.#now = until

@@ -12,6 +12,9 @@ export interface Loaded {
   readonly bytes: number
 }
 
+/** Others get their turn after this many records: ten milliseconds or so. */
+const RECORDS_AT_A_TIME = 2000
+
 /** Lines about skipped records that one load writes; the rest is only counted. */
 const MAX_LINES = 20
 
@@ -22,7 +25,9 @@ export async function load<T extends ShardTypes>(
   port: PartitionPort,
   logger: Logger,
   isWanted: () => boolean,
+  letOthersRun: () => Promise<void>,
 ): Promise<Loaded> {
+  let pauseAt = RECORDS_AT_A_TIME
   let records = 0
   let skipped = 0
   let bytes = 0
@@ -63,6 +68,10 @@ export async function load<T extends ShardTypes>(
       } catch (error) {
         skip(batch.lastOffset, error instanceof Error ? error.message : String(error))
       }
+      if (records < pauseAt) continue
+      pauseAt = records + RECORDS_AT_A_TIME
+      await letOthersRun()
+      if (!isWanted()) break
     }
   }
   return { records, skipped, bytes }

@@ -304,6 +304,28 @@ describe('coordinator runtime', () => {
     assert.equal(runtime.status(3), 'active')
   })
 
+  it('lets others run while it loads a long log, and stops when it is not wanted any more', async () => {
+    const { runtime, port, state, time } = assemble()
+    for (let batch = 0; batch < 3; batch++) {
+      const builder = new BatchBuilder()
+      for (let i = 0; i < 2000; i++) builder.tryAppend({ timestamp: 0, key: 'c', value: '1' })
+      port.plant(builder.build())
+    }
+    void runtime.load(port)
+    await settled()
+    assert.equal(runtime.status(3), 'loading')
+    await time.advance(0)
+    assert.equal(runtime.status(3), 'active')
+    assert.equal(state()!.total, 6000)
+    runtime.unload(3)
+    void runtime.load(port)
+    await settled()
+    runtime.unload(3)
+    await time.advance(0)
+    assert.equal(runtime.status(3), 'elsewhere')
+    assert.equal(time.timerCount, 0)
+  })
+
   it('skips what it cannot read while loading, with a line in the log', async () => {
     const { runtime, port, run, lines, state } = assemble()
     const plant = (key: string | null, value: string) => {

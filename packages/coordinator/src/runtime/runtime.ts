@@ -95,10 +95,11 @@ export class Runtime<T extends ShardTypes> {
     const { rules, clock, logger } = this.#options
     const { port } = entry
     const isWanted = () => this.#entries.get(port.partition) === entry
+    const letOthersRun = () => new Promise<void>((resolve) => void this.#options.timers.after(0, resolve))
     const began = clock.monotonic()
     const state = rules.empty()
     try {
-      const { records, skipped, bytes } = await load(rules, state, port, logger, isWanted)
+      const { records, skipped, bytes } = await load(rules, state, port, logger, isWanted, letOthersRun)
       if (!isWanted()) return
       const ms = Math.round(clock.monotonic() - began)
       if (records + skipped > 0) {
