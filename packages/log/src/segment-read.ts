@@ -72,6 +72,14 @@ class Reading {
     return this.#found ? { slices: this.slices, sizeInBytes: this.sizeInBytes, nextOffset: this.nextOffset } : null
   }
 
+  /** Whether no batch can begin here, or the one that says it does reaches beyond the segment. */
+  #isDamaged(bytes: Buffer, at: number, position: number, size: number | null): boolean {
+    const left = bytes.length - at
+    if (size === null) return left >= SMALLEST_READ || position + bytes.length === this.end
+    if (size > left) return position + at + size > this.end
+    return !headerIsWhole(bytes, at, size)
+  }
+
   /** Takes what belongs to the answer; says how many bytes are done with, and how large a batch is that was cut off. */
   #take(bytes: Buffer, position: number): { taken: number; missing: number } {
     let at = 0
@@ -79,15 +87,17 @@ class Reading {
     let missing = 0
     while (at < bytes.length) {
       const size = storedSizeAt(bytes, at)
-      if (size === null && bytes.length - at >= SMALLEST_READ) throw new MisplacedRead(`no batch at ${position + at}`)
-      if (size === null || size > bytes.length - at) {
-        if (position + at + (size ?? 1) > this.end || (size === null && position + bytes.length === this.end)) {
-          throw new MisplacedRead(`no whole batch at ${position + at}`)
-        }
+      const isCut = size === null || size > bytes.length - at
+      if (this.#isDamaged(bytes, at, position, size)) {
+        // What is sound before the damage is answered; who asks for the rest hears of it then.
+        if (this.sizeInBytes === 0) throw new MisplacedRead(`no ${isCut ? 'whole ' : ''}batch at ${position + at}`)
+        this.#stopped = true
+        break
+      }
+      if (isCut) {
         missing = size ?? SMALLEST_READ
         break
       }
-      if (!headerIsWhole(bytes, at, size)) throw new MisplacedRead(`no batch at ${position + at}`)
       const lastOffset = lastOffsetAt(bytes, at)
       if (lastOffset >= this.offset) {
         if (!this.#found && this.start > 0 && position + at === this.start && baseOffsetAt(bytes, at) > this.offset) {
