@@ -1,10 +1,10 @@
 /** The coordinator in a whole broker: what outlives a restart, a kill and a topic. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorByCode } from '@mq/protocol'
+import { errorByCode, iterateBatches } from '@mq/protocol'
 import { startBroker } from './start-broker.js'
 import { RawClient } from './testing/raw-client.js'
 
@@ -106,6 +106,51 @@ describe('group coordinator in a broker', () => {
         await coordinatorIsThere(client)
         assert.equal(await committed(client, 't'), 42)
         assert.equal((await client.ask('Heartbeat', 3, member)).errorCode, 0)
+      })
+      await again.close()
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('leaves out a damaged part of its log, with a line, and serves the rest (F50)', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'groups-'))
+    const configs = { 'offsets.topic.num.partitions': 1, 'log.index.interval.bytes': 200 }
+    const lines: string[] = []
+    const note = (_fields: object, line: string) => lines.push(line)
+    const log = { debug() {}, info() {}, warn: note, error: note }
+    const groups = Array.from({ length: 60 }, (_, i) => `group-${i}`)
+    try {
+      const broker = await startBroker({ directory, configs })
+      await withClient(broker.port, async (client) => {
+        await coordinatorIsThere(client)
+        await createTopic(client, 't')
+        for (const groupId of groups) {
+          const topics = [{ name: 't', partitions: [{ partitionIndex: 0, committedOffset: 7 }] }]
+          await client.ask('OffsetCommit', 8, { groupId, topics })
+        }
+      })
+      await broker.close()
+      const file = join(directory, '__consumer_offsets-0', '00000000000000000000.log')
+      const bytes = readFileSync(file)
+      const batches = [...iterateBatches(bytes)]
+      assert.equal(batches.length, 60)
+      bytes.writeInt32BE(99_999_999, batches[20]!.at + 8) // a length that leads nowhere
+      bytes[batches[40]!.at + batches[40]!.sizeInBytes - 3]! ^= 0xff // a record that its checksum contradicts
+      writeFileSync(file, bytes)
+
+      const again = await startBroker({ directory, configs, log })
+      await withClient(again.port, async (client) => {
+        await coordinatorIsThere(client)
+        const answer = await client.ask('OffsetFetch', 8, { groups: groups.map((groupId) => ({ groupId, topics: null })) })
+        const lost = answer.groups.filter(({ topics }) => topics.length === 0).map(({ groupId }) => Number(groupId.slice(6)))
+        assert.ok(lost.includes(20) && lost.includes(40), `${lost}`)
+        assert.ok(
+          lost.every((i) => (i >= 20 && i < 24) || i === 40),
+          `${lost}`,
+        )
+        assert.ok(lines.includes('a damaged part of the offsets topic was left out: groups may miss commits'))
+        assert.ok(lines.includes('a record was skipped while loading'))
       })
       await again.close()
     } finally {

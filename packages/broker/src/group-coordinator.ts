@@ -51,7 +51,7 @@ export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCo
   const load = (partition: Partition) => {
     let port = ports.get(partition)
     if (!port) {
-      port = new LedPartition(partition, config['offsets.load.buffer.size'])
+      port = new LedPartition(partition, config['offsets.load.buffer.size'], options.log)
       ports.set(partition, port)
     }
     const known = port
@@ -96,18 +96,24 @@ async function timeOfAdoption(store: Pick<MetadataStore, 'get'>): Promise<number
   return node === null ? 0 : ZNODES.adoption.decode(node.data, path).time
 }
 
+/** Behind a damage, so many offsets are tried one by one; after that in growing steps. */
+const CLOSE_BY = 64
+
 /** A partition that this broker leads, as the coordinator asks for it. */
 export class LedPartition implements PartitionPort {
   readonly topic: string
   readonly partition: number
   readonly #partition: Partition
   readonly #readBytes: number
+  readonly #log: Logger
 
-  constructor(partition: Partition, readBytes: number) {
+  /** @param readBytes how much is read at a time; a larger batch is read whole all the same */
+  constructor(partition: Partition, readBytes: number, log: Logger) {
     this.topic = partition.topicPartition.topic
     this.partition = partition.topicPartition.partition
     this.#partition = partition
     this.#readBytes = readBytes
+    this.#log = log
   }
 
   get highWatermark(): number {
@@ -125,18 +131,49 @@ export class LedPartition implements PartitionPort {
   }
 
   async *read(): AsyncGenerator<Buffer> {
+    const log = this.#ledLog()
+    let offset = log.logStartOffset
+    let maxBytes = this.#readBytes
+    while (offset < log.logEndOffset) {
+      const read = await log.read(offset, { maxBytes, minOneMessage: true, upTo: 'logEnd' })
+      if (read.kind === 'read') {
+        const bytes = read.slices.length === 1 ? read.slices[0]! : Buffer.concat(read.slices)
+        const whole = wholeBatches(bytes)
+        if (whole.sizeInBytes === 0) return
+        yield bytes.subarray(0, whole.sizeInBytes)
+        offset = whole.nextOffset
+        continue
+      }
+      if (read.error !== 'CORRUPT_MESSAGE') throw new Error(`offset ${offset} cannot be read: ${read.error} ${read.message}`)
+      if (maxBytes > 1) {
+        // One batch at a time, up to the damaged one.
+        maxBytes = 1
+        continue
+      }
+      const after = await this.#afterDamage(offset)
+      this.#log.error(
+        { topic: this.topic, partition: this.partition, from: offset, to: after, reason: read.message },
+        'a damaged part of the offsets topic was left out: groups may miss commits',
+      )
+      offset = after
+      maxBytes = this.#readBytes
+    }
+  }
+
+  /** The first offset behind the damage that the log can find again, by an index entry; its end if there is none. */
+  async #afterDamage(damaged: number): Promise<number> {
+    const log = this.#ledLog()
+    for (let step = 1; damaged + step < log.logEndOffset; step += step < CLOSE_BY ? 1 : step) {
+      const read = await log.read(damaged + step, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' })
+      if (read.kind === 'read') return damaged + step
+    }
+    return log.logEndOffset
+  }
+
+  #ledLog(): NonNullable<Partition['log']> {
     const { log } = this.#partition
     if (!log) throw new Error(`this broker does not lead ${this.topic}-${this.partition}`)
-    let offset = log.logStartOffset
-    while (offset < log.logEndOffset) {
-      const read = await log.read(offset, { maxBytes: this.#readBytes, minOneMessage: true, upTo: 'logEnd' })
-      if (read.kind === 'refused') throw new Error(`offset ${offset} cannot be read: ${read.error} ${read.message}`)
-      const bytes = read.slices.length === 1 ? read.slices[0]! : Buffer.concat(read.slices)
-      const whole = wholeBatches(bytes)
-      if (whole.sizeInBytes === 0) return
-      yield bytes.subarray(0, whole.sizeInBytes)
-      offset = whole.nextOffset
-    }
+    return log
   }
 
   whenCommitted(offset: number): ReturnType<PartitionPort['whenCommitted']> {
