@@ -13,6 +13,7 @@ export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from
 export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 export { MemoryDisk } from './memory-disk.js'
+export { nodeEnvironment } from './node-environment.js'
 export type {
   AbortedTransaction,
   Appended,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { iterateBatches } from '@mq/protocol'
+import { endTransactionMarker, iterateBatches } from '@mq/protocol'
 import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test-support.js'
 import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
@@ -512,7 +512,6 @@ describe('producers and time', () => {
       await produce(made.log, batch({ producerId: 4, producerEpoch: 0, baseSequence: 0, transactional: true, timestamp: old })),
     )
     made.time.advance(86_400_000)
-    const { endTransactionMarker } = await import('@mq/protocol')
     const marker = endTransactionMarker({
       producerId: 4,
       producerEpoch: 0,
@@ -559,7 +558,7 @@ describe('producers and time', () => {
     assert.equal(await log.highestProducerId(1), 900, 'its snapshot has it too')
   })
 
-  it('a jump of the clock moves no retention but that by record time', async () => {
+  it('when the clock jumps, only what is too old by the time of its records goes', async () => {
     const made = await harness({ config: { 'retention.ms': 10_000 } })
     appended(await produce(made.log, batch({ timestamp: made.time.now() })))
     made.log.updateHighWatermark(1)

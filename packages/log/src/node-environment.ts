@@ -1,0 +1,29 @@
+/** The outside of a log on this machine: its clock, timers, random numbers, disk and processes. */
+import { randomBytes } from 'node:crypto'
+import { nodeDisk, nodeProcesses } from './disk-node.js'
+import type { Clock, Disk, Processes, Random, Timers } from './ports.js'
+
+/** setTimeout fires at once beyond it. */
+const LONGEST_TIMEOUT_MS = 0x7fff_ffff
+
+function after(delayMs: number, fire: () => void): () => void {
+  let timeout: NodeJS.Timeout
+  const arm = (left: number): void => {
+    timeout = setTimeout(
+      () => (left > LONGEST_TIMEOUT_MS ? arm(left - LONGEST_TIMEOUT_MS) : fire()),
+      Math.min(left, LONGEST_TIMEOUT_MS),
+    )
+    // A process that has nothing else to do need not wait for retention.
+    timeout.unref()
+  }
+  arm(Math.max(0, delayMs))
+  return () => clearTimeout(timeout)
+}
+
+export const nodeEnvironment: { clock: Clock; timers: Timers; random: Random; disk: Disk; processes: Processes } = {
+  clock: { now: () => Date.now(), monotonic: () => performance.now() },
+  timers: { after },
+  random: { next: () => Math.random(), bytes: (count) => randomBytes(count) },
+  disk: nodeDisk,
+  processes: nodeProcesses,
+}
