@@ -1,4 +1,6 @@
 /** Public face of @mq/broker: a broker inside a Node process. The binary is `mq-broker`. */
+
+export { ManualTime } from './manual-time.js'
 export type { ImportResult } from './metadata/import.js'
 export { exportMetadata, importMetadata, type OfflineOptions } from './metadata/offline.js'
 export { TreeFileError } from './metadata/tree-file.js'

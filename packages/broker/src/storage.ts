@@ -67,7 +67,7 @@ const MEMORY_DIRECTORY = '/memory'
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const inMemory = options.kind === 'memory'
   const disk = inMemory
-    ? new MemoryDisk({ durability: 'ignored', now: options.environment.clock.now })
+    ? new MemoryDisk({ durability: 'ignored', now: () => options.environment.clock.now() })
     : (options.disk ?? nodeDisk)
   const directories = inMemory ? [MEMORY_DIRECTORY] : options.directories.map((path) => resolve(path))
   const undo: (() => Promise<void>)[] = []
