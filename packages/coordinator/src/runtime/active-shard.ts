@@ -60,7 +60,7 @@ export class ActiveShard<T extends ShardTypes> {
     this.#port = port
     this.#options = options
     this.#mailbox = new Mailbox(options.requestLimit)
-    this.#timers = new KeyedTimers(options.timers)
+    this.#timers = new KeyedTimers(options.timers, options.clock)
     this.#queue(() => {
       const moment = { now: options.clock.now(), request: FROM_TIMER }
       return this.#carryOut(options.rules.loaded(state, moment), undefined, { request: FROM_TIMER, key: null })
