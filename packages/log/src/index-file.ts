@@ -29,6 +29,11 @@ export class IndexFile {
     this.#trimmed = false
   }
 
+  /** Whether the file, cut to its entries, holds all of them. */
+  isComplete(index: SparseIndex): boolean {
+    return this.#trimmed && this.#written === index.entryCount
+  }
+
   /** Writes the entries that the file lacks. `size`: `full` with room for all that may come, `trimmed` to the entries. */
   writeNow(index: SparseIndex, size: 'full' | 'trimmed'): void {
     const complete = this.#written === index.entryCount

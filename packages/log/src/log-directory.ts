@@ -65,12 +65,19 @@ export interface DirectoryOptions {
   readonly whenLoaded: (done: number, all: number) => void
 }
 
+/** Each waits for the disk most of the time. */
+const CLOSED_AT_A_TIME = 8
+
 export class LogDirectory {
   readonly path: string
   readonly logs = new Map<string, PartitionLog>()
   readonly #options: DirectoryOptions
   wasClean = false
   #loaded = false
+  #lastSync: Promise<void> = Promise.resolve()
+  #nextSync: Promise<void> | null = null
+  /** By name: what the checkpoints hold. An idle broker writes none. */
+  readonly #written = new Map<string, string>()
   /** Folders that go away with all they hold; cancels of the timers. */
   readonly #pendingRemovals = new Set<() => void>()
 
@@ -209,8 +216,8 @@ export class LogDirectory {
     })
     const log = new PartitionLog(context, partition, box, { ...loaded, epochsChanged: false })
     if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
-    await this.#disk.syncDirectory(folder.path)
-    await this.#disk.syncDirectory(this.path)
+    else await this.#disk.syncDirectory(folder.path)
+    await this.#sync()
     this.logs.set(name, log)
     return log
   }
@@ -223,8 +230,21 @@ export class LogDirectory {
     this.logs.delete(name)
     const gone = markedFolderName(log.topicPartition, 'delete', context.random.bytes(16).toString('hex'))
     this.#disk.renameNow(this.#pathOf(name), this.#pathOf(gone))
-    await this.#disk.syncDirectory(this.path)
+    await this.#sync()
     this.#removeLater(gone, log.config['file.delete.delay.ms'])
+  }
+
+  /** Makes the folders' names durable: one sync for all that wait while another is under way. */
+  #sync(): Promise<void> {
+    if (this.#nextSync === null) {
+      const next = this.#lastSync.then(() => {
+        this.#nextSync = null
+        return this.#disk.syncDirectory(this.path)
+      })
+      this.#nextSync = next
+      this.#lastSync = next.catch(() => {})
+    }
+    return this.#nextSync
   }
 
   #removeLater(name: string, delayMs: number): void {
@@ -246,8 +266,11 @@ export class LogDirectory {
       else if (log.logStartOffset > log.firstSegmentOffset) rows.push([topic, partition, log.logStartOffset])
     }
     const name = which === 'recovery points' ? RECOVERY_POINTS : which === 'high watermarks' ? HIGH_WATERMARKS : LOG_START_OFFSETS
+    const text = offsetsToText(rows)
+    if (this.#written.get(name) === text.toString()) return
     try {
-      await writeAtomically(this.#disk, this.#pathOf(name), offsetsToText(rows))
+      await writeAtomically(this.#disk, this.#pathOf(name), text)
+      this.#written.set(name, text.toString())
     } catch (error) {
       this.health.failWith(error)
     }
@@ -262,7 +285,11 @@ export class LogDirectory {
   /** A clean stop: everything durable, and the mark that says so. */
   async close(): Promise<void> {
     this.#cancelRemovals()
-    for (const log of this.logs.values()) await log.close()
+    const waiting = [...this.logs.values()]
+    const worker = async (): Promise<void> => {
+      for (let log = waiting.pop(); log !== undefined; log = waiting.pop()) await log.close()
+    }
+    await Promise.all(Array.from({ length: CLOSED_AT_A_TIME }, worker))
     await this.checkpointAll()
     if (this.#loaded && !this.health.isOffline) {
       try {

@@ -271,22 +271,31 @@ export class LogState {
 
   /** Writes what a clean start wants: indexes cut to size, a snapshot at the end, everything durable. */
   async close(): Promise<void> {
-    const { active } = this.segments
     if (!this.context.directory.isOffline) {
       try {
-        active.becomeInactiveNow()
-        const end = this.logEndOffset
-        if (end > Math.max(this.snapshots.latest, this.logStartOffset)) this.snapshots.writeNow(end, this.producers.entries)
-        await this.flush(end)
-        await active.sync()
-        await this.snapshots.sync(end)
-        await this.epochFile.settled()
-        await this.context.disk.syncDirectory(this.folder.path)
+        await this.#settle()
       } catch (error) {
         this.context.directory.failWith(error)
       }
     }
     this.abandon()
+  }
+
+  async #settle(): Promise<void> {
+    const { active } = this.segments
+    const end = this.logEndOffset
+    const needsSnapshot = end > Math.max(this.snapshots.latest, this.logStartOffset)
+    const isSettled = active.isWritten && !needsSnapshot && this.recoveryPoint >= end
+    await this.epochFile.settled()
+    if (isSettled) return
+    active.becomeInactiveNow()
+    if (needsSnapshot) this.snapshots.writeNow(end, this.producers.entries)
+    // Nothing can be lost of a log without records: its index files are made anew when they are missing.
+    if (end === this.logStartOffset && active.sizeInBytes === 0 && this.segments.count === 1) return
+    await this.flush(end)
+    await active.sync()
+    await this.snapshots.sync(end)
+    await this.context.disk.syncDirectory(this.folder.path)
   }
 
   /** Closes the files as they are. */

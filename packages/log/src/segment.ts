@@ -188,6 +188,19 @@ export class Segment {
     this.sizeInBytes += sizeInBytes
   }
 
+  /** Whether the files hold all that memory does, as they should after a clean stop. */
+  get isWritten(): boolean {
+    if (this.#indexes === null) return true
+    const { offsets, times } = this.#indexes
+    const timesEnd = this.maxTimestamp <= times.lastEntry.timestamp
+    return (
+      timesEnd &&
+      this.#offsetFile.isComplete(offsets) &&
+      this.#timeFile.isComplete(times) &&
+      this.#txnsWritten === this.txns.changes
+    )
+  }
+
   /** Writes what the index files lack. */
   writeIndexesNow(size: 'full' | 'trimmed'): void {
     if (this.#indexes === null) return
