@@ -1,9 +1,10 @@
 /**
- * One client's connection: frames in, answers out in the same order, one request in flight at a time as Kafka does it.
+ * One client's connection: frames in, answers out in the same order, one request in flight at a time as Kafka does it. Only requests
+ * that follow each other and may overlap (Produce) are begun together, so that what one read brought is written together.
  *
- * Back-pressure has two sides: while a request is in flight and the next one is here, nothing more is read from the socket; and while the
- * client does not read its answers, no further request is begun. So a connection holds at most one request in flight, the frames of
- * one read behind it, one incomplete frame, and the answers of the requests begun before the socket was full.
+ * Back-pressure has two sides: while a request is in flight and the next one has to wait, nothing more is read from the socket; and while
+ * the client does not read its answers, no further request is begun. So a connection holds few requests in flight, the frames of
+ * one read behind them, one incomplete frame, and the answers of the requests begun before the socket was full.
  */
 import type { Socket } from 'node:net'
 import { type Receiver, receive } from './receive.js'
@@ -16,12 +17,20 @@ export interface ConnectionOwner {
   serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
   /** Called once, when the socket is gone or about to go. */
   gone(connection: Connection, reason: string): void
-  afterThisTurn(run: () => void): void
+  /** May the request of this frame run beside others of which that holds too? Their answers keep their order all the same. */
+  mayOverlap(frame: Buffer): boolean
   now(): number
 }
 
 /** An answer up to this size is copied into one Buffer: one small write is cheaper than several. */
 const COPY_BELOW_BYTES = 4096
+/** So many requests of one connection run beside each other. */
+const MOST_OVERLAPPING = 64
+
+/** A request in flight, in the order of their arrival; `reply` is set when it may be sent. */
+interface Slot {
+  reply: Reply | undefined
+}
 
 export class Connection {
   /** Monotonic ms of the last byte in or answer out. */
@@ -29,7 +38,8 @@ export class Connection {
   #receiver: Receiver | undefined
   readonly #waiting: Buffer[] = []
   readonly #goneListeners = new Set<() => void>()
-  #inFlight = false
+  readonly #inFlight: Slot[] = []
+  #mayOverlap = false
   #paused = false
   #corked = false
   #draining = false
@@ -62,7 +72,7 @@ export class Connection {
   }
 
   get isIdle(): boolean {
-    return !this.#inFlight
+    return this.#inFlight.length === 0
   }
 
   /** Runs `gone` when the connection ends; at once if it has. Returns a function that forgets it. */
@@ -89,7 +99,7 @@ export class Connection {
   /** Answers the request in flight, if there is one, and closes; requests behind it are dropped. */
   closeWhenServed(reason: string): void {
     this.#closeWhenServed = reason
-    if (!this.#inFlight) this.closeWhenSent(reason)
+    if (this.isIdle) this.closeWhenSent(reason)
   }
 
   /** Closes after what was written has left; whoever cannot wait for that calls close() as well. */
@@ -108,21 +118,42 @@ export class Connection {
 
   /** Serves what is here until a request has to wait, the client stops reading, or nothing is left. */
   #serveWaiting(): void {
-    while (!this.#inFlight && !this.#draining && this.#ended === undefined) {
-      const frame = this.#waiting.shift()
+    while (!this.#draining && this.#ended === undefined && this.#closeWhenServed === undefined) {
+      const frame = this.#waiting[0]
       if (frame === undefined) break
-      const reply = this.owner.serve(frame, this)
-      if (reply instanceof Promise) {
-        this.#inFlight = true
-        void reply.then((later) => {
-          this.#inFlight = false
-          this.#send(later)
-          if (this.#closeWhenServed !== undefined) this.closeWhenSent(this.#closeWhenServed)
-          else this.#serveWaiting()
-        })
-      } else this.#send(reply)
+      const mayOverlap = this.owner.mayOverlap(frame)
+      if (!this.isIdle && !(this.#mayOverlap && mayOverlap && this.#inFlight.length < MOST_OVERLAPPING)) break
+      this.#waiting.shift()
+      this.#mayOverlap = mayOverlap
+      this.#begin(frame)
     }
-    this.#holdBack((this.#inFlight && this.#waiting.length > 0) || this.#draining)
+    this.#holdBack((!this.isIdle && this.#waiting.length > 0) || this.#draining)
+  }
+
+  #begin(frame: Buffer): void {
+    const reply = this.owner.serve(frame, this)
+    if (!(reply instanceof Promise) && this.isIdle) {
+      this.#send(reply)
+      return
+    }
+    const slot: Slot = { reply: undefined }
+    this.#inFlight.push(slot)
+    if (!(reply instanceof Promise)) slot.reply = reply
+    else
+      void reply.then((later) => {
+        slot.reply = later
+        this.#answered()
+      })
+  }
+
+  /** Sends the answers whose turn has come. */
+  #answered(): void {
+    for (let first = this.#inFlight[0]; first?.reply !== undefined; first = this.#inFlight[0]) {
+      this.#inFlight.shift()
+      this.#send(first.reply)
+    }
+    if (this.#closeWhenServed === undefined) this.#serveWaiting()
+    else if (this.isIdle) this.closeWhenSent(this.#closeWhenServed)
   }
 
   #holdBack(hold: boolean): void {
@@ -145,7 +176,8 @@ export class Connection {
     if (!this.#corked) {
       this.#corked = true
       this.socket.cork()
-      this.owner.afterThisTurn(() => this.#uncork())
+      // Whatever this callback and the promises that it settles still answer goes out in the same write.
+      process.nextTick(() => this.#uncork())
     }
     let total = 0
     for (const slice of reply) total += slice.length

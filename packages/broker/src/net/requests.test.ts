@@ -7,7 +7,7 @@ import { SILENT_LOGGER } from '../logging.js'
 import { nodeEnvironment } from '../node-environment.js'
 import type { BrokerServices } from '../services.js'
 import { RawClient, requestFrame } from '../testing/raw-client.js'
-import { RequestRouter } from './requests.js'
+import { mayOverlap, RequestRouter } from './requests.js'
 import { SocketServer } from './server.js'
 
 const LIMITS = {
@@ -38,6 +38,7 @@ describe('Requests', () => {
       limits: LIMITS,
       log: SILENT_LOGGER,
       serve: (frame, connection) => router.serve(frame, connection),
+      mayOverlap,
     })
     const { port } = await server.listen({ name: 'PLAINTEXT', host: '127.0.0.1', port: 0 })
     server.open()

@@ -33,6 +33,7 @@ describe('The socket server', () => {
       ...environment,
       log: SILENT_LOGGER,
       serve: (frame) => serve(frame.toString()),
+      mayOverlap: (frame) => frame.toString().startsWith('side by side'),
     })
     const { port } = await server.listen({ name: 'PLAINTEXT', host: '127.0.0.1', port: 0 })
     server.open()
@@ -68,6 +69,27 @@ describe('The socket server', () => {
     slow[0]!()
     assert.equal(await next(one), 'slow')
     assert.equal(await next(one), 'last')
+  })
+
+  it('begins requests together that may overlap, and answers them in their order all the same', async () => {
+    const waiting = new Map<string, () => void>()
+    const begun: string[] = []
+    const port = await begin((text) => {
+      begun.push(text)
+      return text.startsWith('side') ? new Promise((resolve) => waiting.set(text, () => resolve([frameOf(text)]))) : echo(text)
+    })
+    const one = await client(port)
+    one.write(Buffer.concat(['side by side 1', 'side by side 2', 'alone', 'side by side 3'].map((text) => frameOf(text))))
+    while (begun.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(begun, ['side by side 1', 'side by side 2'], 'one that may not overlap waits for those before it')
+    waiting.get('side by side 2')!()
+    waiting.get('side by side 1')!()
+    assert.equal(await next(one), 'side by side 1')
+    assert.equal(await next(one), 'side by side 2')
+    assert.equal(await next(one), 'alone')
+    while (begun.length < 4) await new Promise((resolve) => setImmediate(resolve))
+    waiting.get('side by side 3')!()
+    assert.equal(await next(one), 'side by side 3')
   })
 
   it('takes frames that come byte by byte, and many in one piece', async () => {
@@ -205,6 +227,7 @@ describe('The socket server', () => {
       limits: LIMITS,
       ...environment,
       log: SILENT_LOGGER,
+      mayOverlap: () => false,
       serve: (_, connection) =>
         new Promise((resolve) => {
           connection.onGone(() => {

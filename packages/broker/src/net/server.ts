@@ -4,7 +4,7 @@
  */
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Endpoint } from '../listeners.js'
-import type { Clock, Logger, Timers, Turn } from '../ports.js'
+import type { Clock, Logger, Timers } from '../ports.js'
 import { Connection, type Reply } from './connection.js'
 import { intoSlabs } from './receive.js'
 
@@ -22,9 +22,10 @@ export interface SocketServerOptions {
   readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly timers: Timers
-  readonly turn: Turn
   readonly log: Logger
   serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
+  /** May the request of this frame run beside others of its connection of which that holds too? */
+  mayOverlap(frame: Buffer): boolean
 }
 
 /** Where a listener really listens. */
@@ -129,7 +130,7 @@ export class SocketServer {
   }
 
   #accepted(socket: Socket, listenerName: string): void {
-    const { limits, clock, timers, turn } = this.#options
+    const { limits, clock, timers } = this.#options
     const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
     const ofAddress = (this.#perAddress.get(address) ?? 0) + 1
     const mostOfAddress = limits['max.connections.per.ip.overrides'].get(address) ?? limits['max.connections.per.ip']
@@ -143,7 +144,7 @@ export class SocketServer {
     const owner = {
       serve: (frame: Buffer, connection: Connection) => this.#options.serve(frame, connection),
       gone: (connection: Connection, reason: string) => this.#gone(connection, reason),
-      afterThisTurn: (run: () => void) => turn.afterThisTurn(run),
+      mayOverlap: (frame: Buffer) => this.#options.mayOverlap(frame),
       now: () => clock.monotonic(),
     }
     const connection = new Connection(id, listenerName, address, socket, owner, limits['socket.request.max.bytes'])
