@@ -80,13 +80,12 @@ export class Journal {
     }
     const tree = new Tree()
     const snapshotBytes = hasSnapshot ? readSnapshot(disk, path(SNAPSHOT_FILE), tree) : 0
-    const { whole, size } = readJournal(disk, path(JOURNAL_FILE), tree)
-    const file = disk.openNow(path(JOURNAL_FILE), 'readWrite')
-    if (whole < size) file.truncateNow(whole)
-    // What a killed process wrote may still be in the page cache alone, and the next frame must not become durable before it.
-    await file.dataSync()
-    await disk.syncDirectory(directory)
-    const journal = new Journal(disk, directory, file, whole)
+    const { whole, size, last } = readJournal(disk, path(JOURNAL_FILE), tree)
+    const continued =
+      tree.zxid > last // the machine stopped between a snapshot and the new journal behind it: begin that now
+        ? { file: await begin(disk, directory, tree.zxid), position: FILE_HEADER.size }
+        : { file: await settle(disk, directory, whole, size), position: whole }
+    const journal = new Journal(disk, directory, continued.file, continued.position)
     journal.#snapshotBytes = snapshotBytes
     return { journal, tree, origin: 'found', cutBytes: size - whole }
   }
@@ -141,6 +140,16 @@ async function begin(disk: Disk, directory: string, zxid: number): Promise<DiskF
   return disk.openNow(path, 'readWrite')
 }
 
+/** The journal as it is, without an unfinished write at its end. */
+async function settle(disk: Disk, directory: string, whole: number, size: number): Promise<DiskFile> {
+  const file = disk.openNow(`${directory}/${JOURNAL_FILE}`, 'readWrite')
+  if (whole < size) file.truncateNow(whole)
+  // What a killed process wrote may still be in the page cache alone, and the next frame must not become durable before it.
+  await file.dataSync()
+  await disk.syncDirectory(directory)
+  return file
+}
+
 /** Returns the position behind the last byte. Writes may be short. */
 async function writeAll(file: DiskFile, slices: readonly Buffer[], position: number): Promise<number> {
   let left = slices.filter((slice) => slice.length > 0)
@@ -189,8 +198,8 @@ function readSnapshot(disk: Disk, path: string, tree: Tree): number {
   return bytes.length
 }
 
-/** Applies what the snapshot does not have yet. `whole` is where the last whole frame ends. */
-function readJournal(disk: Disk, path: string, tree: Tree): { whole: number; size: number } {
+/** Applies what the snapshot does not have yet. `whole` is where the last whole frame ends, `last` its last transaction. */
+function readJournal(disk: Disk, path: string, tree: Tree): { whole: number; size: number; last: number } {
   const bytes = disk.readFileNow(path)
   const base = decodeHeader(bytes, JOURNAL_MAGIC, path)
   if (base > tree.zxid) {
@@ -211,7 +220,7 @@ function readJournal(disk: Disk, path: string, tree: Tree): { whole: number; siz
   if (at < bytes.length && hasFrameFrom(bytes, at + 1)) {
     throw new MetadataDamageError(path, `it is damaged at byte ${at} of ${bytes.length}, and whole entries follow`)
   }
-  return { whole: at, size: bytes.length }
+  return { whole: at, size: bytes.length, last: before }
 }
 
 function replay(tree: Tree, transaction: Transaction, path: string): void {
