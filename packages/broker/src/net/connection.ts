@@ -44,6 +44,8 @@ export class Connection {
   #corked = false
   #draining = false
   #ended: string | undefined
+  /** No further request is begun: it closes when the one in flight is answered and sent. */
+  #isEnding = false
   #closeWhenServed: string | undefined
 
   constructor(
@@ -99,18 +101,22 @@ export class Connection {
   /** Answers the request in flight, if there is one, and closes; requests behind it are dropped. */
   closeWhenServed(reason: string): void {
     this.#closeWhenServed = reason
+    this.#isEnding = true
+    this.#waiting.length = 0
     if (this.isIdle) this.closeWhenSent(reason)
   }
 
   /** Closes after what was written has left; whoever cannot wait for that calls close() as well. */
   closeWhenSent(reason: string): void {
     if (this.#ended !== undefined) return
+    this.#isEnding = true
+    this.#waiting.length = 0
     if (this.#corked) this.#uncork()
     this.socket.end(() => this.close(reason))
   }
 
   #received(frames: readonly Buffer[]): void {
-    if (this.#ended !== undefined) return
+    if (this.#ended !== undefined || this.#isEnding) return
     this.lastActiveAt = this.owner.now()
     for (const frame of frames) this.#waiting.push(frame)
     this.#serveWaiting()
@@ -118,7 +124,7 @@ export class Connection {
 
   /** Serves what is here until a request has to wait, the client stops reading, or nothing is left. */
   #serveWaiting(): void {
-    while (!this.#draining && this.#ended === undefined && this.#closeWhenServed === undefined) {
+    while (!this.#draining && !this.#isEnding && this.#ended === undefined) {
       const frame = this.#waiting[0]
       if (frame === undefined) break
       const mayOverlap = this.owner.mayOverlap(frame)
@@ -167,7 +173,6 @@ export class Connection {
     if (this.#ended !== undefined || reply === 'none') return
     if ('close' in reply) {
       // Answers of the requests before this one still go out.
-      this.#waiting.length = 0
       if (this.socket.writableLength > 0) this.closeWhenSent(reply.close)
       else this.close(reply.close)
       return

@@ -164,6 +164,27 @@ describe('The socket server', () => {
     assert.equal(await one.frame(), null)
   })
 
+  it('serves nothing more while the answers before a close wait for a client that does not read', async () => {
+    const served: string[] = []
+    const port = await begin((text) => {
+      served.push(text)
+      return text === 'bad' ? { close: 'bad' } : [frameOf('y'.repeat(8_000_000))]
+    })
+    const one = await client(port)
+    one.socket.pause()
+    one.write(frameOf('large'))
+    while (served.length < 1) await new Promise((resolve) => setImmediate(resolve))
+    one.socket.resume()
+    assert.equal((await one.frame())?.length, 8_000_000)
+    one.socket.pause()
+    one.write(Buffer.concat([frameOf('large'), frameOf('bad')]))
+    one.socket.resume()
+    assert.equal((await one.frame())?.length, 8_000_000)
+    assert.equal(await one.frame(), null)
+    one.write(frameOf('late'))
+    assert.deepEqual(served, ['large', 'large', 'bad'])
+  })
+
   it('goes on with the next request when one wants no answer', async () => {
     const port = await begin((text) => (text === 'silent' ? 'none' : echo(text)))
     const one = await client(port)
