@@ -46,6 +46,8 @@ export class Connection {
   #ended: string | undefined
   /** No further request is begun: it closes when the one in flight is answered and sent. */
   #isEnding = false
+  /** Nothing more is written. */
+  #isFinished = false
   #closeWhenServed: string | undefined
 
   constructor(
@@ -108,8 +110,9 @@ export class Connection {
 
   /** Closes after what was written has left; whoever cannot wait for that calls close() as well. */
   closeWhenSent(reason: string): void {
-    if (this.#ended !== undefined) return
+    if (this.#ended !== undefined || this.#isFinished) return
     this.#isEnding = true
+    this.#isFinished = true
     this.#waiting.length = 0
     if (this.#corked) this.#uncork()
     this.socket.end(() => this.close(reason))
@@ -170,7 +173,7 @@ export class Connection {
   }
 
   #send(reply: Reply): void {
-    if (this.#ended !== undefined || reply === 'none') return
+    if (this.#ended !== undefined || this.#isFinished || reply === 'none') return
     if ('close' in reply) {
       // Answers of the requests before this one still go out.
       if (this.socket.writableLength > 0) this.closeWhenSent(reply.close)

@@ -185,6 +185,20 @@ describe('The socket server', () => {
     assert.deepEqual(served, ['large', 'large', 'bad'])
   })
 
+  it('sends no answer after a close, also when later requests ran beside the one that closes', async () => {
+    const settle: (() => void)[] = []
+    const port = await begin((text) => {
+      const reply: Reply = text.endsWith('bad') ? { close: 'bad' } : [frameOf(text)]
+      return new Promise((resolve) => settle.push(() => resolve(reply)))
+    })
+    const one = await client(port)
+    one.write(Buffer.concat(['side by side 1', 'side by side bad', 'side by side 3'].map(frameOf)))
+    while (settle.length < 3) await new Promise((resolve) => setImmediate(resolve))
+    for (const answer of settle.reverse()) answer()
+    assert.equal(await next(one), 'side by side 1')
+    assert.equal(await one.frame(), null)
+  })
+
   it('goes on with the next request when one wants no answer', async () => {
     const port = await begin((text) => (text === 'silent' ? 'none' : echo(text)))
     const one = await client(port)
