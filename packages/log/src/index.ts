@@ -2,6 +2,8 @@
 
 export type { AppendOptions } from './append-queue.js'
 export { LEADER_EPOCHS, readEpochs } from './checkpoint.js'
+export { LOG_CONFIG } from './config.js'
+export { COMPACTION_CONFIG } from './config-compaction.js'
 export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 export type { MetaProperties } from './directory-files.js'
 export { lockDirectory, unlockDirectory } from './directory-lock.js'

@@ -1,9 +1,9 @@
 /** All rows of the config table, joined from the packages that own them. A name stands in exactly one of them. */
 import { COORDINATOR_CONFIG } from '@mq/coordinator'
+import { COMPACTION_CONFIG, LOG_CONFIG } from '@mq/log'
 import { type ConfigRow, type ConfigTable, type ConfigValues, type TopicConfigValues, topicNameOf } from '@mq/protocol'
 import { REPLICA_CONFIG } from '@mq/replica'
-import { COMPACTION_CONFIG } from './compaction.js'
-import { LOG_CONFIG } from './log.js'
+import { INHERITED_CONFIG } from './inherited.js'
 import { METADATA_CONFIG } from './metadata.js'
 import { NETWORK_CONFIG } from './network.js'
 import { REMOTE_CONFIG } from './remote.js'
@@ -20,6 +20,7 @@ export const CONFIG_TABLES = {
   metadata: METADATA_CONFIG,
   log: LOG_CONFIG,
   compaction: COMPACTION_CONFIG,
+  inherited: INHERITED_CONFIG,
   replication: REPLICATION_CONFIG,
   replica: REPLICA_CONFIG,
   coordinator: COORDINATOR_CONFIG,
@@ -35,6 +36,7 @@ export const CONFIG_ROWS = {
   ...METADATA_CONFIG,
   ...LOG_CONFIG,
   ...COMPACTION_CONFIG,
+  ...INHERITED_CONFIG,
   ...REPLICATION_CONFIG,
   ...REPLICA_CONFIG,
   ...COORDINATOR_CONFIG,

@@ -1,6 +1,8 @@
-/** Rows of the config table: the log: segments, retention, flushing, timestamps, sizes, compression. Most are inherited by topics. */
+/**
+ * The log's rows of the config table: segments, indexes, retention, flushing, timestamps, sizes, compression. Most are inherited by topics.
+ * Defaults and bounds are Kafka 3.9.1's.
+ */
 import { atLeast, configs, oneOf } from '@mq/protocol'
-import { release } from './rules.js'
 
 export const LOG_CONFIG = configs({
   'log.cleanup.policy': {
@@ -122,16 +124,6 @@ export const LOG_CONFIG = configs({
     topic: 'message.downconversion.enable',
     doc: 'Whether old clients get their records converted to the format they know.',
     effect: 'honoured',
-  },
-  'log.message.format.version': {
-    type: 'string',
-    default: '3.0-IV1',
-    valid: release,
-    importance: 'medium',
-    update: 'read-only',
-    topic: 'message.format.version',
-    doc: 'The record format for topics that say nothing. Without effect: since 3.0 it is always the newest.',
-    effect: 'accepted',
   },
   'log.message.timestamp.after.max.ms': {
     type: 'long',
@@ -303,8 +295,8 @@ export const LOG_CONFIG = configs({
     valid: atLeast(1),
     importance: 'high',
     update: 'cluster-wide',
-    doc: 'Threads for each directory that load logs at the start. Without effect: one event loop does it.',
-    effect: 'accepted',
+    doc: 'How many logs of one directory are loaded at a time at the start; more than two count as two.',
+    effect: 'honoured',
   },
   'producer.id.expiration.check.interval.ms': {
     type: 'int',

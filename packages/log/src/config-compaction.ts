@@ -1,6 +1,5 @@
-/** Rows of the config table: compaction, compression by the broker and remote storage, as far as topics inherit them; none has an effect yet. */
+/** More of the log's rows of the config table: compression by the broker, and compaction, which is not in this version. */
 import { atLeast, between, betweenOr, configs, oneOf } from '@mq/protocol'
-import { throttledReplicas } from './rules.js'
 
 export const COMPACTION_CONFIG = configs({
   'compression.gzip.level': {
@@ -10,8 +9,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'compression.gzip.level',
-    doc: 'Level of gzip when the broker compresses. Without effect as long as batches stay as producers made them.',
-    effect: 'accepted',
+    doc: 'Level of gzip when the broker compresses: when a topic has this codec and a batch comes in another, or in an old format.',
+    effect: 'honoured',
   },
   'compression.lz4.level': {
     type: 'int',
@@ -20,7 +19,7 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'compression.lz4.level',
-    doc: 'Level of lz4 when the broker compresses. Without effect as long as batches stay as producers made them.',
+    doc: 'Level of lz4 when the broker compresses. Without effect on the bytes: the libraries that we use know one level.',
     effect: 'accepted',
   },
   'compression.type': {
@@ -30,8 +29,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'high',
     update: 'cluster-wide',
     topic: { name: 'compression.type', importance: 'medium' },
-    doc: 'The codec of stored batches; `producer` keeps each batch as it came, and is what this version always does.',
-    effect: 'accepted',
+    doc: 'The codec of stored batches; `producer` keeps each batch as it came.',
+    effect: 'honoured',
   },
   'compression.zstd.level': {
     type: 'int',
@@ -40,8 +39,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'compression.zstd.level',
-    doc: 'Level of zstd when the broker compresses. Without effect as long as batches stay as producers made them.',
-    effect: 'accepted',
+    doc: 'Level of zstd when the broker compresses, as for gzip.',
+    effect: 'honoured',
   },
   'log.cleaner.backoff.ms': {
     type: 'long',
@@ -140,68 +139,6 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     doc: 'Threads that compact. Without effect: compaction is not in this version.',
-    effect: 'accepted',
-  },
-  'log.local.retention.bytes': {
-    type: 'long',
-    default: -2,
-    valid: atLeast(-2),
-    importance: 'medium',
-    update: 'cluster-wide',
-    topic: 'local.retention.bytes',
-    doc: 'Bytes kept here once they are in remote storage. Without effect: there is no remote storage.',
-    effect: 'accepted',
-  },
-  'log.local.retention.ms': {
-    type: 'long',
-    default: -2,
-    valid: atLeast(-2),
-    importance: 'medium',
-    update: 'cluster-wide',
-    topic: 'local.retention.ms',
-    doc: 'Time data is kept here once it is in remote storage. Without effect: there is no remote storage.',
-    effect: 'accepted',
-  },
-  'leader.replication.throttled.replicas': {
-    type: 'list',
-    default: [],
-    valid: throttledReplicas,
-    importance: 'medium',
-    update: 'topic',
-    doc: 'Replicas of this topic whose leaders send slowly while data is moved. Without effect on a single broker.',
-    effect: 'accepted',
-  },
-  'follower.replication.throttled.replicas': {
-    type: 'list',
-    default: [],
-    valid: throttledReplicas,
-    importance: 'medium',
-    update: 'topic',
-    doc: 'Replicas of this topic whose followers fetch slowly while data is moved. Without effect on a single broker.',
-    effect: 'accepted',
-  },
-  'remote.log.copy.disable': {
-    type: 'boolean',
-    default: false,
-    importance: 'medium',
-    update: 'topic',
-    doc: "Whether this topic's segments stop going to remote storage. Without effect: there is no remote storage.",
-    effect: 'accepted',
-  },
-  'remote.log.delete.on.disable': {
-    type: 'boolean',
-    default: false,
-    importance: 'medium',
-    update: 'topic',
-    doc: "Whether this topic's remote segments go when remote storage is switched off. Without effect: there is no remote storage.",
-    effect: 'accepted',
-  },
-  'remote.storage.enable': {
-    type: 'boolean',
-    default: false,
-    importance: 'medium',
-    update: 'topic',
-    doc: "Whether this topic's old segments go to remote storage. Without effect: there is no remote storage.",
     effect: 'accepted',
   },
 })

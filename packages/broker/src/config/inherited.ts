@@ -1,0 +1,78 @@
+/** Rows of the config table that topics have and nothing obeys on a single broker: old formats, throttled replicas, remote storage. */
+import { atLeast, configs } from '@mq/protocol'
+import { release, throttledReplicas } from './rules.js'
+
+export const INHERITED_CONFIG = configs({
+  'log.message.format.version': {
+    type: 'string',
+    default: '3.0-IV1',
+    valid: release,
+    importance: 'medium',
+    update: 'read-only',
+    topic: 'message.format.version',
+    doc: 'The record format for topics that say nothing. Without effect: since 3.0 it is always the newest.',
+    effect: 'accepted',
+  },
+  'log.local.retention.bytes': {
+    type: 'long',
+    default: -2,
+    valid: atLeast(-2),
+    importance: 'medium',
+    update: 'cluster-wide',
+    topic: 'local.retention.bytes',
+    doc: 'Bytes kept here once they are in remote storage. Without effect: there is no remote storage.',
+    effect: 'accepted',
+  },
+  'log.local.retention.ms': {
+    type: 'long',
+    default: -2,
+    valid: atLeast(-2),
+    importance: 'medium',
+    update: 'cluster-wide',
+    topic: 'local.retention.ms',
+    doc: 'Time data is kept here once it is in remote storage. Without effect: there is no remote storage.',
+    effect: 'accepted',
+  },
+  'leader.replication.throttled.replicas': {
+    type: 'list',
+    default: [],
+    valid: throttledReplicas,
+    importance: 'medium',
+    update: 'topic',
+    doc: 'Replicas of this topic whose leaders send slowly while data is moved. Without effect on a single broker.',
+    effect: 'accepted',
+  },
+  'follower.replication.throttled.replicas': {
+    type: 'list',
+    default: [],
+    valid: throttledReplicas,
+    importance: 'medium',
+    update: 'topic',
+    doc: 'Replicas of this topic whose followers fetch slowly while data is moved. Without effect on a single broker.',
+    effect: 'accepted',
+  },
+  'remote.log.copy.disable': {
+    type: 'boolean',
+    default: false,
+    importance: 'medium',
+    update: 'topic',
+    doc: "Whether this topic's segments stop going to remote storage. Without effect: there is no remote storage.",
+    effect: 'accepted',
+  },
+  'remote.log.delete.on.disable': {
+    type: 'boolean',
+    default: false,
+    importance: 'medium',
+    update: 'topic',
+    doc: "Whether this topic's remote segments go when remote storage is switched off. Without effect: there is no remote storage.",
+    effect: 'accepted',
+  },
+  'remote.storage.enable': {
+    type: 'boolean',
+    default: false,
+    importance: 'medium',
+    update: 'topic',
+    doc: "Whether this topic's old segments go to remote storage. Without effect: there is no remote storage.",
+    effect: 'accepted',
+  },
+})
