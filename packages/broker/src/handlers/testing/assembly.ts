@@ -162,18 +162,26 @@ export class Assembly {
     body: Input<RequestOf<Name>>,
     clientId = 'script',
   ): Promise<Body<ResponseOf<Name>> | 'nothing' | 'closed'> {
+    const request = { api, version, correlationId: 7, clientId, body } as unknown as Parameters<typeof encodeRequest>[0]
+    const frame = Buffer.concat(encodeRequest(request)).subarray(4)
+    const answer = await this.serve(api, version, frame.subarray(readRequestHeader(frame).bodyAt), clientId)
+    if (answer === 'nothing' || answer === 'closed') return answer
+    return decodeResponse({ api, version, frame: answer }).body as Body<ResponseOf<Name>>
+  }
+
+  /** The same from bytes to bytes: a body in, a frame (without its length) out. Throws DecodeError for what cannot be read. */
+  async serve(api: ApiName, version: number, body: Buffer, clientId = 'script'): Promise<Buffer | 'nothing' | 'closed'> {
     const handler = HANDLERS.find((candidate) => candidate.api === api)
     if (handler === undefined || version < handler.minVersion || version > handler.maxVersion) {
       throw new Error(`${api} v${version} is not served`)
     }
     const correlationId = ++this.#correlationId
-    const frame = Buffer.concat(encodeRequest({ api, version, correlationId, clientId, body } as never)).subarray(4)
-    const request = decodeBody(APIS[api].request, version, frame.subarray(readRequestHeader(frame).bodyAt))
+    const request = decodeBody(APIS[api].request, version, body)
     const answer = await handler.serve(request, this.#context(version, correlationId, clientId))
     if (answer === NO_RESPONSE) return 'nothing'
     if (answer === CLOSE_CONNECTION) return 'closed'
-    const response = Buffer.concat(encodeResponse({ api, version, correlationId, body: answer } as never)).subarray(4)
-    return decodeResponse({ api, version, frame: response }).body as Body<ResponseOf<Name>>
+    const response = { api, version, correlationId, body: answer } as Parameters<typeof encodeResponse>[0]
+    return Buffer.concat(encodeResponse(response)).subarray(4)
   }
 
   /** All clients that wait for an answer go away. */
