@@ -74,7 +74,7 @@ export function groupRules({ config, offsetsExpireNotBefore }: GroupRulesOptions
   }
 }
 
-/** Everybody in the log gets a whole session to be heard of; a group above its limit begins a round. Then what has expired goes. */
+/** Everybody in the log gets a whole session to be heard of; a group above its limit begins a round. */
 function decideLoaded(state: GroupsState, { now }: Moment, config: CoordinatorConfig): GroupDecision {
   const decisions: GroupDecision[] = []
   for (const group of state.groups.values()) {
@@ -89,7 +89,12 @@ function decideLoaded(state: GroupsState, { now }: Moment, config: CoordinatorCo
     changes: decisions.flatMap(({ changes }) => changes ?? []),
     timers: [
       ...decisions.flatMap(({ timers }) => timers ?? []),
-      { kind: 'set', key: EXPIRY_TIMER, afterMs: 0, command: { kind: 'expireOffsets' } },
+      {
+        kind: 'set',
+        key: EXPIRY_TIMER,
+        afterMs: config['offsets.retention.check.interval.ms'],
+        command: { kind: 'expireOffsets' },
+      },
     ],
     notes: decisions.flatMap(({ notes }) => notes ?? []),
   }
