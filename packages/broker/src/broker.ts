@@ -155,7 +155,9 @@ export class Broker {
   async #end(): Promise<void> {
     const { log } = this.#options
     try {
-      await this.#server.close(DRAIN_MS)
+      const drained = this.#server.close(DRAIN_MS)
+      this.#rooms?.release()
+      await drained
       this.#services = undefined
       await this.#stopRooms()
       log.info({}, 'stopped')
@@ -178,6 +180,8 @@ export class Broker {
 interface Rooms {
   readonly services: BrokerServices
   readonly storage: Storage
+  /** Answers the requests that wait for others: for members, bytes or replicas. */
+  release(): void
   close(): Promise<void>
 }
 
@@ -237,7 +241,11 @@ async function openRooms(
       fetchSessions: new FetchSessions({ slots: config['max.incremental.fetch.session.cache.slots'], clock, random }),
       producerIds: new ProducerIds(producerIdBlocks(storage.store, storage.brokerId)),
     }
-    return { services, storage, close: () => inReverse(undo) }
+    const release = () => {
+      coordinator.close()
+      partitions.close()
+    }
+    return { services, storage, release, close: () => inReverse(undo) }
   } catch (error) {
     await inReverse(undo).catch(() => {})
     throw error

@@ -176,6 +176,28 @@ describe('group coordinator in a broker', () => {
     await broker.close()
   })
 
+  it('answers members that wait when the broker stops, instead of waiting for them', async () => {
+    const broker = await startBroker({ configs: { ...CONFIGS, 'group.initial.rebalance.delay.ms': 60_000 } })
+    const client = await RawClient.connect(broker.port)
+    await coordinatorIsThere(client)
+    const waiting = client.ask('JoinGroup', 3, {
+      groupId: 'g',
+      sessionTimeoutMs: 10_000,
+      rebalanceTimeoutMs: 120_000,
+      memberId: '',
+      protocolType: 'consumer',
+      protocols: [{ name: 'range', metadata: Buffer.alloc(0) }],
+    })
+    await withClient(broker.port, async (other) => {
+      for (;;) {
+        const { groups } = await other.ask('DescribeGroups', 5, { groups: ['g'] })
+        if (groups[0]!.groupState === 'PreparingRebalance') return
+      }
+    })
+    await broker.close()
+    assert.equal(errorByCode((await waiting).errorCode), 'COORDINATOR_NOT_AVAILABLE')
+  })
+
   it('serves the first consumer at once with a factor of one, and says which setting is wrong with more (A-046)', async () => {
     const lines: string[] = []
     const note = (_fields: object, line: string) => lines.push(line)
