@@ -4,7 +4,9 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SeededRandom } from '@mq/coordinator'
 import { errorByCode, iterateBatches } from '@mq/protocol'
+import { vectors } from '../../../conformance'
 import { startBroker } from './start-broker.js'
 import { RawClient } from './testing/raw-client.js'
 
@@ -60,6 +62,31 @@ async function joinAlone(client: RawClient): Promise<{ groupId: string; memberId
   return member
 }
 
+/** A broker in a process of its own, to be killed. */
+async function spawnBroker(directory: string): Promise<{ readonly port: number; kill(): Promise<void> }> {
+  const configs = { ...CONFIGS, listeners: 'PLAINTEXT://127.0.0.1:0' }
+  const overrides = Object.entries(configs).flatMap(([name, value]) => ['--override', `${name}=${value}`])
+  const bin = join(__dirname, '..', 'bin', 'mq-broker.js')
+  const child = spawn(process.execPath, [bin, '--data', directory, ...overrides], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const port = await new Promise<number>((resolve, reject) => {
+    let said = ''
+    child.stdout.on('data', (chunk) => {
+      said += chunk
+      const found = /127\.0\.0\.1:(\d+)/.exec(said)
+      if (found) resolve(Number(found[1]))
+    })
+    child.once('exit', (code) => reject(new Error(`the broker ended with ${code}: ${said}`)))
+  })
+  return {
+    port,
+    kill: () => {
+      child.kill('SIGKILL')
+      return ended
+    },
+  }
+}
+
 describe('group coordinator in a broker', () => {
   it('has its groups and offsets after a clean restart and after kill -9', async function () {
     this.timeout(60_000)
@@ -74,23 +101,7 @@ describe('group coordinator in a broker', () => {
       })
       await broker.close()
 
-      const overrides = Object.entries({ ...CONFIGS, listeners: 'PLAINTEXT://127.0.0.1:0' }).flatMap(([name, value]) => [
-        '--override',
-        `${name}=${value}`,
-      ])
-      const bin = join(__dirname, '..', 'bin', 'mq-broker.js')
-      const child = spawn(process.execPath, [bin, '--data', directory, ...overrides], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      const port = await new Promise<number>((resolve, reject) => {
-        let said = ''
-        child.stdout.on('data', (chunk) => {
-          said += chunk
-          const found = /:(\d{4,5})\b/.exec(said)
-          if (found) resolve(Number(found[1]))
-        })
-        child.once('exit', (code) => reject(new Error(`the broker ended with ${code}: ${said}`)))
-      })
+      const { port, kill } = await spawnBroker(directory)
       await withClient(port, async (client) => {
         await coordinatorIsThere(client)
         assert.equal(await committed(client, 't'), 41)
@@ -98,8 +109,7 @@ describe('group coordinator in a broker', () => {
         assert.equal(await commit(client, 't', 42), 'NONE')
         assert.equal((await client.ask('SyncGroup', 3, member)).assignment.toString(), 'all')
       })
-      child.kill('SIGKILL')
-      await new Promise((resolve) => child.once('exit', resolve))
+      await kill()
 
       const again = await startBroker({ directory, configs: CONFIGS })
       await withClient(again.port, async (client) => {
@@ -110,6 +120,89 @@ describe('group coordinator in a broker', () => {
       await again.close()
     } finally {
       rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('never forgets a commit that it acknowledged, whenever it is killed', async function () {
+    this.timeout(60_000)
+    const directory = mkdtempSync(join(tmpdir(), 'groups-'))
+    const random = new SeededRandom(Number(process.env.SEED ?? 1))
+    let sent = 0
+    let acknowledged = -1
+    try {
+      for (let round = 0; round < 5; round++) {
+        const { port, kill } = await spawnBroker(directory)
+        const client = await RawClient.connect(port)
+        await coordinatorIsThere(client)
+        if (round === 0) await createTopic(client, 't')
+        const found = await committed(client, 't')
+        assert.ok(found >= acknowledged && found <= sent, `round ${round}: ${found}, acknowledged ${acknowledged}, sent ${sent}`)
+        const killed = new Promise<void>((resolve) => setTimeout(() => resolve(kill()), 20 + random.next() * 200))
+        for (;;) {
+          const offset = ++sent
+          const result = await commit(client, 't', offset).catch(() => 'closed')
+          if (result === 'closed') break
+          assert.equal(result, 'NONE')
+          acknowledged = offset
+        }
+        await killed
+      }
+      assert.ok(acknowledged > 50, `${acknowledged} commits`)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+
+  it('serves the groups of a directory that Java left, and keeps their offsets a whole retention time after that', async function () {
+    this.timeout(30_000)
+    interface Given {
+      readonly groups: Readonly<
+        Record<string, { readonly state: string; readonly offsets: Readonly<Record<string, { readonly offset: number }>> }>
+      >
+    }
+    const expected = vectors.json<Given>('datadirs/main/clean.expected.json').groups
+    const { logs, remove } = vectors.extractDatadir('main/clean')
+    const day = 24 * 3600 * 1000
+    // A year later than now: by the time of their commits all offsets have expired long ago.
+    let ahead = 365 * day
+    const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() }
+    const configs = { 'offsets.retention.check.interval.ms': 20, 'broker.id': 1 }
+    const seen = async (groupIds: readonly string[]) => {
+      const broker = await startBroker({ directory: logs, configs, environment: { clock } })
+      const found = await withClient(broker.port, async (client) => {
+        await coordinatorIsThere(client)
+        await new Promise((resolve) => setTimeout(resolve, 100)) // several looks for what has expired
+        const { groups } = await client.ask('DescribeGroups', 5, { groups: groupIds })
+        const answer = await client.ask('OffsetFetch', 8, { groups: groupIds.map((groupId) => ({ groupId, topics: null })) })
+        return groupIds.map((groupId, i) => ({
+          groupId,
+          state: groups[i]!.groupState,
+          offsets: answer.groups[i]!.topics.flatMap(({ name, partitions }) =>
+            partitions.map((p) => `${name}-${p.partitionIndex} ${p.committedOffset}`),
+          ).sort(),
+        }))
+      })
+      await broker.close()
+      return found
+    }
+    try {
+      const adopted = await seen(Object.keys(expected))
+      for (const { groupId, state, offsets } of adopted) {
+        assert.equal(state, expected[groupId]!.state)
+        const given = Object.entries(expected[groupId]!.offsets).map(([name, { offset }]) => `${name} ${offset}`)
+        assert.deepEqual(offsets, given.sort(), groupId)
+      }
+      ahead += 6 * day
+      assert.deepEqual(
+        await seen(['g-admin', 'g-auto']),
+        adopted.filter(({ groupId }) => groupId === 'g-admin' || groupId === 'g-auto'),
+      )
+      ahead += 2 * day
+      for (const { groupId, state, offsets } of await seen(['g-admin', 'g-auto'])) {
+        assert.deepEqual([state, offsets], ['Dead', []], groupId)
+      }
+    } finally {
+      remove()
     }
   })
 
