@@ -18,6 +18,12 @@ const STAGES = [
   { name: 'conformance', budget: 2 * MINUTE, args: [join('tools', 'conformance.mjs')], counts: 'closing line' },
   { name: 'crash and fuzz', budget: 6 * MINUTE, args: [join('tools', 'crash.mjs')], counts: 'closing line' },
   { name: 'interop', budget: 18 * MINUTE, args: [join('interop', 'run.mjs')], counts: 'closing line' },
+  {
+    name: 'peers',
+    budget: 1 * MINUTE,
+    args: [MOCHA, '--no-config', '--reporter', 'dot', 'packages/*/dist/**/*.peer.test.js'],
+    counts: 'mocha',
+  },
   { name: 'Java both ways', budget: 5 * MINUTE, args: [join('tools', 'java-both-ways.mjs')], counts: 'closing line' },
 ]
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { epochsToText, offsetsToText, readEpochs, readOffsets, writeAtomically } from './checkpoint.js'
 import { MemoryDisk } from './memory-disk.js'
-import { propertyOptions } from './property-options.test-support.js'
+import { propertyOptions } from './property-options.test.support.js'
 
 describe('checkpoint files', () => {
   it('read back what was written, for every topic name', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { endTransactionMarker, iterateBatches } from '@mq/protocol'
 import type { PartitionLog } from './log.js'
-import { ALONE, batch, PARTITION, TOPIC_ID } from './log.test-support.js'
+import { ALONE, batch, PARTITION, TOPIC_ID } from './log.test.support.js'
 import { type BrokerLogDirectories, LogDirectories } from './log-directories.js'
 import type { Random } from './ports.js'
 import { ManualTime, MemoryDisk, seededRandom } from './testing.js'

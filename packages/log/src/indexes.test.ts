@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { OffsetIndex, offsetIndexProblem } from './offset-index.js'
-import { propertyOptions } from './property-options.test-support.js'
+import { propertyOptions } from './property-options.test.support.js'
 import { TimeIndex, timeIndexProblem } from './time-index.js'
 import { readTxnIndex, TXN_ENTRY_BYTES, TxnIndex } from './txn-index.js'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { iterateBatches } from '@mq/protocol'
 import { nodeDisk, nodeProcesses } from './disk-node.js'
-import { PARTITION } from './log.test-support.js'
+import { PARTITION } from './log.test.support.js'
 import { LogDirectories } from './log-directories.js'
 import { ManualTime, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
@@ -13,7 +13,7 @@ import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 /** Runs the appending process and kills it once it has said so many offsets; what it said till it was gone. */
 function appendAndKill(folder: string, first: number, answersBeforeKill: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(__dirname, 'kill-child.test-support.js'), folder, String(first)])
+    const child = spawn(process.execPath, [join(__dirname, 'kill-child.test.support.js'), folder, String(first)])
     let said = ''
     let lines = 0
     let errors = ''

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { LeaderEpochs } from './leader-epochs.js'
-import { propertyOptions } from './property-options.test-support.js'
+import { propertyOptions } from './property-options.test.support.js'
 
 describe('leader epochs', () => {
   it('agree with a twin that asks every entry, and keep rising', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { endTransactionMarker, iterateBatches } from '@mq/protocol'
-import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test-support.js'
+import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
 import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 import { MemoryDisk } from './memory-disk.js'

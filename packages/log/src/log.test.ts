@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { endTransactionMarker, iterateBatches, RecordBatch } from '@mq/protocol'
 import type { PartitionLog } from './log.js'
-import { appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test-support.js'
+import { appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
 import type { Read, ReadLimit } from './outcomes.js'
 import { ManualTurn } from './testing.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { errorCode, iterateAnyBatches, RecordBatch, RecordsError } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
-import { harness, produce } from './log.test-support.js'
+import { harness, produce } from './log.test.support.js'
 
 interface ProduceResult {
   readonly produceVersion: number

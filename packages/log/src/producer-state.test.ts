@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { ProducerBatch } from './producer-entry.js'
 import { readProducerSnapshot, writeProducerSnapshot } from './producer-snapshot.js'
 import { ProducerStates } from './producer-state.js'
-import { propertyOptions } from './property-options.test-support.js'
+import { propertyOptions } from './property-options.test.support.js'
 
 const NEVER = 2 ** 60
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { propertyOptions } from './property-options.test-support.js'
+import { propertyOptions } from './property-options.test.support.js'
 import { TailCache } from './tail-cache.js'
 
 describe('the tail cache', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { endTransactionMarker, iterateBatches } from '@mq/protocol'
 import fc from 'fast-check'
 import type { PartitionLog } from './log.js'
-import { batch, type Harness, harness, produce } from './log.test-support.js'
-import { propertyOptions } from './property-options.test-support.js'
+import { batch, type Harness, harness, produce } from './log.test.support.js'
+import { propertyOptions } from './property-options.test.support.js'
 
 /** The obvious slow twin of a log: one entry for each record. */
 interface Entry {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder, type CodecName, endTransactionMarker, MessageSetBuilder, RECORD_BATCH, RecordBatch } from '@mq/protocol'
-import { batch, type TestBatch } from './log.test-support.js'
+import { batch, type TestBatch } from './log.test.support.js'
 import { DEFAULT_TOPIC_CONFIG, type TopicConfig } from './topic-config.js'
 import { type Validated, type ValidateOptions, validate } from './validate.js'
 

@@ -2,7 +2,7 @@
  * The contract suite against a real ZooKeeper, so that the embedded store is held to what ZooKeeper does and not to what we think. The
  * adapter here is for this suite alone: it has none of the guards that a cluster needs (time limits, lost replies, expiry while away).
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -255,27 +255,18 @@ interface Tools {
   freePort(): Promise<number>
 }
 
-const cache = process.env.MQ_CACHE ?? join(ROOT, '.cache')
-const haveJars = existsSync(join(cache, 'java', 'kafka-3.9.1', '.made-from'))
-
-if (haveJars || process.env.CI === 'true') {
-  describe('a real ZooKeeper', function () {
-    this.timeout(120_000) // the server's start, and on a fresh machine its jars
-    storeContract('ZooKeeper 3.8', async () => {
-      const tools = (await import(pathToFileURL(join(ROOT, 'tools', 'apache.mjs')).href)) as Tools
-      const dir = mkdtempSync(join(tmpdir(), 'mq-zookeeper-'))
-      const server = await tools.startZooKeeper({ port: await tools.freePort(), dir })
-      return {
-        connect: () => ZooKeeperForTests.connect(server.connect),
-        async close() {
-          await server.stop()
-          rmSync(dir, { recursive: true, force: true })
-        },
-      }
-    })
+describe('a real ZooKeeper', function () {
+  this.timeout(120_000) // the server's start, and on a fresh machine its jars
+  storeContract('ZooKeeper 3.8', async () => {
+    const tools = (await import(pathToFileURL(join(ROOT, 'tools', 'apache.mjs')).href)) as Tools
+    const dir = mkdtempSync(join(tmpdir(), 'mq-zookeeper-'))
+    const server = await tools.startZooKeeper({ port: await tools.freePort(), dir })
+    return {
+      connect: () => ZooKeeperForTests.connect(server.connect),
+      async close() {
+        await server.stop()
+        rmSync(dir, { recursive: true, force: true })
+      },
+    }
   })
-} else {
-  describe("ZooKeeper's jars are not in .cache: the contract is not held against a real ZooKeeper", () => {
-    it.skip("keeps the metadata store's contract")
-  })
-}
+})

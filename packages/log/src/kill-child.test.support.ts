@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { nodeDisk, nodeProcesses } from './disk-node.js'
-import { batch, PARTITION, TOPIC_ID } from './log.test-support.js'
+import { batch, PARTITION, TOPIC_ID } from './log.test.support.js'
 import { LogDirectories } from './log-directories.js'
 import { seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
