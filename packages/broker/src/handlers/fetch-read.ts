@@ -98,15 +98,28 @@ function readPartition(
   )
 }
 
+/** From the offset, or for an old client from behind the control batches there. */
 function readFrom(partition: Partition, offset: number, options: ReadOptions, limits: FetchLimits): MaybeLater<PartitionRead> {
-  const read = partition.read(offset, options)
-  const finish = (result: Read | Refusal): MaybeLater<PartitionRead> => {
-    if (result.kind === 'refused') return failed(result.error)
-    const behind = limits.isConverted && result.sizeInBytes > 0 ? offsetBehindControl(result.slices) : null
-    if (behind !== null) return readFrom(partition, behind, options, limits)
-    return { kind: 'read', read: limits.hardMaxBytes ? result : wholeOrNothing(result), partition, diverged: null }
+  for (let from = offset; ; ) {
+    const read = partition.read(from, options)
+    if (read instanceof Promise) {
+      return read.then((later) => {
+        const behind = skipsTo(later, limits)
+        return behind === null ? resultOf(later, partition, limits) : readFrom(partition, behind, options, limits)
+      })
+    }
+    const behind = skipsTo(read, limits)
+    if (behind === null) return resultOf(read, partition, limits)
+    from = behind
   }
-  return read instanceof Promise ? read.then(finish) : finish(read)
+}
+
+const skipsTo = (read: Read | Refusal, { isConverted }: FetchLimits): number | null =>
+  isConverted && read.kind === 'read' && read.sizeInBytes > 0 ? offsetBehindControl(read.slices) : null
+
+function resultOf(read: Read | Refusal, partition: Partition, { hardMaxBytes }: FetchLimits): PartitionRead {
+  if (read.kind === 'refused') return failed(read.error)
+  return { kind: 'read', read: hardMaxBytes ? read : wholeOrNothing(read), partition, diverged: null }
 }
 
 type LogView = Extract<ReturnType<Partition['logFor']>, { kind: 'log' }>['log']

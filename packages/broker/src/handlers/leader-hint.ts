@@ -21,14 +21,15 @@ const UNKNOWN: LeaderHint = { leaderId: -1, leaderEpoch: -1 }
 /** Gathers the leaders that one answer names, and the addresses of these brokers on the client's listener. */
 export class LeaderHints {
   readonly #context: RequestContext
-  readonly #endpoints = new Map<number, NodeEndpoint>()
+  /** Made when the first leader is named: nearly every answer names none. */
+  #endpoints: Map<number, NodeEndpoint> | null = null
 
   constructor(context: RequestContext) {
     this.#context = context
   }
 
   get nodeEndpoints(): NodeEndpoint[] {
-    return [...this.#endpoints.values()]
+    return this.#endpoints === null ? [] : [...this.#endpoints.values()]
   }
 
   leaderOf(topic: string, partition: number): LeaderHint {
@@ -38,6 +39,7 @@ export class LeaderHints {
     const broker = image.brokers.get(state.leader)
     const endpoint = broker?.endpoints.find((candidate) => candidate.listenerName === this.#context.listenerName)
     if (broker !== undefined && endpoint !== undefined) {
+      this.#endpoints ??= new Map()
       this.#endpoints.set(broker.id, { nodeId: broker.id, host: endpoint.host, port: endpoint.port, rack: broker.rack })
     }
     return { leaderId: state.leader, leaderEpoch: state.leaderEpoch }
