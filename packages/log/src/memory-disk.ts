@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { Pages } from './pages.js'
+import { PathIndex } from './path-index.js'
 import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
 
 /** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken. */
@@ -74,10 +75,10 @@ class Content {
 type NameChange = { readonly folder: string; readonly apply: (names: Map<string, Content>) => void }
 
 export class MemoryDisk implements Disk {
-  #files = new Map<string, Content>()
+  #files = new PathIndex<Content>()
   #durableFiles = new Map<string, Content>()
   #nameChanges: NameChange[] = []
-  #folders = new Set<string>(['/'])
+  #folders = PathIndex.of<true>([['/', true]])
   #operations = 0
   #faults: Faults
   readonly #now: () => number
@@ -112,10 +113,10 @@ export class MemoryDisk implements Disk {
     for (const change of this.#nameChanges) if (keepName()) change.apply(this.#durableFiles)
     const again = new MemoryDisk({ now: this.#now, durability: this.#durability })
     for (const content of new Set(this.#durableFiles.values())) content.crash(keep)
-    again.#files = new Map(this.#durableFiles)
+    again.#files = PathIndex.of(this.#durableFiles)
     again.#durableFiles = new Map(this.#durableFiles)
-    again.#folders = new Set(this.#folders)
-    this.#files = new Map()
+    again.#folders = PathIndex.of(this.#folders.entries())
+    this.#files = new PathIndex()
     this.#durableFiles = new Map()
     this.stop()
     return again
@@ -132,7 +133,7 @@ export class MemoryDisk implements Disk {
   syncAll(): void {
     for (const content of this.#files.values()) content.sync()
     this.#nameChanges = []
-    this.#durableFiles = new Map(this.#files)
+    this.#durableFiles = new Map(this.#files.entries())
   }
 
   ask(kind: DiskOperation['kind'], path: string, sizeInBytes = 0): number {
@@ -174,11 +175,9 @@ export class MemoryDisk implements Disk {
     const folder = posix.normalize(directory)
     this.ask('list', folder)
     if (!this.#folders.has(folder)) throw new DiskError('ENOENT', 'list', directory, 'no such folder')
-    const prefix = folder === '/' ? '/' : `${folder}/`
-    const direct = (path: string) => path !== folder && path.startsWith(prefix) && !path.slice(prefix.length).includes('/')
     const found: DiskEntry[] = []
-    for (const path of this.#folders) if (direct(path)) found.push({ name: path.slice(prefix.length), kind: 'directory' })
-    for (const path of this.#files.keys()) if (direct(path)) found.push({ name: path.slice(prefix.length), kind: 'file' })
+    for (const name of this.#folders.namesIn(folder)) found.push({ name, kind: 'directory' })
+    for (const name of this.#files.namesIn(folder)) found.push({ name, kind: 'file' })
     return found.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
@@ -192,7 +191,7 @@ export class MemoryDisk implements Disk {
   /** Folders are durable at once: losing whole folders is the business of `rename` and `remove`. */
   makeDirectoryNow(path: string): void {
     this.ask('mkdir', path)
-    for (let at = posix.normalize(path); !this.#folders.has(at); at = posix.dirname(at)) this.#folders.add(at)
+    for (let at = posix.normalize(path); !this.#folders.has(at); at = posix.dirname(at)) this.#folders.set(at, true)
   }
 
   renameNow(from: string, to: string): void {
@@ -212,19 +211,20 @@ export class MemoryDisk implements Disk {
     if (!this.#folders.has(source)) throw new DiskError('ENOENT', 'rename', from, 'no such file')
     const moved = (path: string) => target + path.slice(source.length)
     const inside = (path: string) => path === source || path.startsWith(`${source}/`)
-    for (const folder of [...this.#folders].filter(inside)) {
-      this.#folders.delete(folder)
-      this.#folders.add(moved(folder))
-    }
-    const move = (names: Map<string, Content>) => {
-      for (const [path, held] of [...names]) {
-        if (!inside(path)) continue
-        names.delete(path)
-        names.set(moved(path), held)
+    for (const folder of this.#foldersFrom(source)) {
+      for (const path of this.#files.pathsIn(folder)) {
+        const held = this.#files.get(path)!
+        this.#files.delete(path)
+        this.#files.set(moved(path), held)
       }
+      this.#folders.delete(folder)
+      this.#folders.set(moved(folder), true)
     }
-    move(this.#files)
-    move(this.#durableFiles)
+    for (const [path, held] of [...this.#durableFiles]) {
+      if (!inside(path)) continue
+      this.#durableFiles.delete(path)
+      this.#durableFiles.set(moved(path), held)
+    }
     this.#nameChanges = this.#nameChanges.filter((change) => !inside(change.folder))
   }
 
@@ -233,8 +233,15 @@ export class MemoryDisk implements Disk {
     this.ask('remove', at)
     if (this.#files.has(at)) this.#unname(at)
     if (!this.#folders.has(at)) return
-    for (const file of [...this.#files.keys()]) if (file.startsWith(`${at}/`)) this.#unname(file)
-    for (const folder of [...this.#folders]) if (folder === at || folder.startsWith(`${at}/`)) this.#folders.delete(folder)
+    for (const folder of this.#foldersFrom(at)) {
+      for (const file of this.#files.pathsIn(folder)) this.#unname(file)
+      this.#folders.delete(folder)
+    }
+  }
+
+  /** The folder and all folders in it, at any depth. */
+  #foldersFrom(folder: string): string[] {
+    return [folder, ...this.#folders.pathsIn(folder).flatMap((inside) => this.#foldersFrom(inside))]
   }
 
   async remove(path: string): Promise<void> {
