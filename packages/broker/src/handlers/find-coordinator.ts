@@ -38,9 +38,11 @@ const notFound = (error: ErrorName, message: string | null = null): Found => ({ 
 async function find(key: string, keyType: number, context: RequestContext): Promise<Found> {
   const { broker, apiVersion } = context
   if (keyType === TRANSACTION) {
-    broker.log.warn(
-      { transactionalId: key, client: context.clientId },
-      'a client asked for transactions, which this broker does not have yet',
+    nowAndThen(broker, 'transactions', () =>
+      broker.log.warn(
+        { transactionalId: key, client: context.clientId },
+        'a client asked for transactions, which this broker does not have yet',
+      ),
     )
     return notFound('TRANSACTIONAL_ID_AUTHORIZATION_FAILED', 'This broker has no transactions yet.')
   }
@@ -63,22 +65,32 @@ async function offsetsTopic(broker: BrokerServices) {
   return created
 }
 
-const COMPLAIN_EVERY_MS = 30_000
-const complainedAt = new WeakMap<BrokerServices, number>()
-
-/** Clients ask several times a second; a line now and then is enough. */
+/** Which setting it is, since the client will only hear that there is no coordinator. */
 function complain(broker: BrokerServices, error: string, reason: string | null): void {
-  const now = broker.clock.monotonic()
-  const last = complainedAt.get(broker)
-  if (last !== undefined && now - last < COMPLAIN_EVERY_MS) return
-  complainedAt.set(broker, now)
-  broker.log.warn(
-    {
-      error,
-      reason,
-      'offsets.topic.replication.factor': broker.config['offsets.topic.replication.factor'],
-      brokers: broker.controller.image().brokers.size,
-    },
-    'no group can be served: the offsets topic could not be created (see offsets.topic.replication.factor)',
+  const fields = {
+    error,
+    reason,
+    'offsets.topic.replication.factor': broker.config['offsets.topic.replication.factor'],
+    brokers: broker.controller.image().brokers.size,
+  }
+  nowAndThen(broker, 'offsets topic', () =>
+    broker.log.warn(
+      fields,
+      'no group can be served: the offsets topic could not be created (see offsets.topic.replication.factor)',
+    ),
   )
+}
+
+const AGAIN_AFTER_MS = 30_000
+const saidAt = new WeakMap<BrokerServices, Map<string, number>>()
+
+/** Clients ask several times a second; one line in a while is enough. */
+function nowAndThen(broker: BrokerServices, what: string, say: () => void): void {
+  const now = broker.clock.monotonic()
+  const said = saidAt.get(broker) ?? new Map<string, number>()
+  saidAt.set(broker, said)
+  const last = said.get(what)
+  if (last !== undefined && now - last < AGAIN_AFTER_MS) return
+  said.set(what, now)
+  say()
 }
