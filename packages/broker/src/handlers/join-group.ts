@@ -7,8 +7,8 @@ import { handler } from './handler.js'
 
 export const joinGroup = handler('JoinGroup', { versions: '0-9' }, async (request, context) => {
   const { apiVersion, broker } = context
-  const reply = await broker.groups.run(request.groupId, {
-    kind: 'join',
+  const join = {
+    kind: 'join' as const,
     ...request,
     clientId: context.clientId ?? '',
     clientHost: clientHost(context.clientAddress),
@@ -16,6 +16,7 @@ export const joinGroup = handler('JoinGroup', { versions: '0-9' }, async (reques
     rebalanceTimeoutMs: apiVersion === 0 ? request.sessionTimeoutMs : request.rebalanceTimeoutMs,
     requiresKnownMemberId: apiVersion >= 4,
     supportsSkippingAssignment: apiVersion >= 9,
-  })
+  }
+  const reply = await broker.groups.run(request.groupId, join, (gone) => context.onGone(gone))
   return { ...reply, protocolName: reply.protocolName ?? (apiVersion >= 7 ? null : '') }
 })

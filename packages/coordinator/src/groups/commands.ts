@@ -103,6 +103,7 @@ export type GroupCommand =
 export type InnerCommand =
   | { readonly kind: 'sessionExpired'; readonly groupId: string; readonly memberId: string }
   | { readonly kind: 'pendingExpired'; readonly groupId: string; readonly memberId: string }
+  | { readonly kind: 'abandoned'; readonly groupId: string; readonly memberId: string }
   | { readonly kind: 'joinDeadline'; readonly groupId: string }
   | { readonly kind: 'syncDeadline'; readonly groupId: string; readonly generationId: number }
   | { readonly kind: 'assignmentNotStored'; readonly groupId: string; readonly generationId: number; readonly errorCode: number }
@@ -110,6 +111,10 @@ export type InnerCommand =
   | { readonly kind: 'partitionsDeleted'; readonly topic: string; readonly partitions: readonly number[] | null }
 
 export type ShardCommand = GroupCommand | InnerCommand
+
+/** The id of a new member: what it is called by others, and something that no other has. */
+export const newMemberId = ({ groupInstanceId, clientId, uniquePart }: JoinCommand): string =>
+  `${groupInstanceId ?? clientId}-${uniquePart}`
 
 export interface JoinReply {
   readonly errorCode: number

@@ -8,7 +8,15 @@ import { fetchOffsets, type OffsetQuery, refuseFetch } from '../offsets/fetch.js
 import { shardOf } from '../runtime/placement.js'
 import type { Clock, Logger, PartitionPort, Random, Timers } from '../runtime/ports.js'
 import { Runtime } from '../runtime/runtime.js'
-import type { DescribedGroup, FetchedOffsets, GroupCommand, JoinCommand, ListedGroup, ReplyTo } from './commands.js'
+import {
+  type DescribedGroup,
+  type FetchedOffsets,
+  type GroupCommand,
+  type JoinCommand,
+  type ListedGroup,
+  newMemberId,
+  type ReplyTo,
+} from './commands.js'
 import { describeGroup, type GroupFilter, listGroups } from './describe.js'
 import type { GroupTypes } from './draft.js'
 import { groupRules } from './rules.js'
@@ -78,12 +86,26 @@ export class Groups {
     return this.#runtime.isLoading
   }
 
-  /** Gives the command to the group's shard. Resolves with the answer, which may take as long as a rebalance. */
-  run<R extends GroupRequest>(groupId: string, request: R): Promise<AnswerTo<R>> {
+  /**
+   * Gives the command to the group's shard. Resolves with the answer, which may take as long as a rebalance.
+   * @param whenGone calls back once if whoever asked is gone before that; its result ends the watch. A newcomer that is gone before it
+   * heard its id is not waited for.
+   */
+  run<R extends GroupRequest>(groupId: string, request: R, whenGone?: (gone: () => void) => () => void): Promise<AnswerTo<R>> {
     const command = (request.kind === 'join' ? { ...request, uniquePart: this.#uuid() } : request) as GroupCommand
     const error = this.#status(groupId, MAY_BE_NAMELESS.has(command.kind))
     if (error) return Promise.resolve(this.#refuse(command, error)) as Promise<AnswerTo<R>>
-    return this.#runtime.run(this.partitionFor(groupId), command) as Promise<AnswerTo<R>>
+    const answer = this.#runtime.run(this.partitionFor(groupId), command) as Promise<AnswerTo<R>>
+    if (whenGone && command.kind === 'join' && isNameless(command)) this.#watch(command, answer, whenGone)
+    return answer
+  }
+
+  #watch(command: JoinCommand, answer: Promise<unknown>, whenGone: (gone: () => void) => () => void): void {
+    const { groupId } = command
+    const endWatch = whenGone(() => {
+      void this.#runtime.run(this.partitionFor(groupId), { kind: 'abandoned', groupId, memberId: newMemberId(command) })
+    })
+    void answer.then(endWatch)
   }
 
   fetchOffsets(query: OffsetQuery): FetchedOffsets {
@@ -144,6 +166,10 @@ export class Groups {
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 }
+
+/** Whether only the answer tells the member its id. */
+const isNameless = ({ memberId, groupInstanceId, requiresKnownMemberId }: JoinCommand): boolean =>
+  memberId === '' && groupInstanceId === null && !requiresKnownMemberId
 
 function codecOf(id: number): CodecName {
   const codec = (Object.keys(CODECS) as CodecName[]).find((name) => CODECS[name].id === id)

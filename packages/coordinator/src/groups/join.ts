@@ -2,7 +2,7 @@
 import { errorCode } from '@mq/protocol'
 import type { CoordinatorConfig } from '../config.js'
 import type { Moment } from '../runtime/shard.js'
-import type { JoinCommand, JoinReply } from './commands.js'
+import { type JoinCommand, type JoinReply, newMemberId } from './commands.js'
 import { Draft, type GroupDecision, joinRefused, timerKeys } from './draft.js'
 import { Group, type Member, NO_ASSIGNMENT, type Protocol } from './group.js'
 import { checkMember } from './member-check.js'
@@ -63,9 +63,9 @@ function expel(draft: Draft, memberId: string): JoinReply {
 
 function joinAsNew(draft: Draft, command: JoinCommand, request: number): JoinReply | null {
   const { group } = draft
-  const { groupInstanceId, clientId } = command
+  const { groupInstanceId } = command
   if (!supports(group, command.protocolType, command.protocols)) return joinRefused('', 'INCONSISTENT_GROUP_PROTOCOL')
-  const memberId = `${groupInstanceId ?? clientId}-${command.uniquePart}`
+  const memberId = newMemberId(command)
   if (groupInstanceId !== null) {
     const current = group.staticMember(groupInstanceId)
     if (current !== undefined) return replaceStatic(draft, current, memberId, command, request)

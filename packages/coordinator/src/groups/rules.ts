@@ -14,7 +14,7 @@ import { rebalance } from './rebalance.js'
 import { decodeRecord, encodeRecord } from './records.js'
 import { apply, emptyState, endTransaction, type GroupsState, remember } from './state.js'
 import { decideNotStored, decideSync, decideSyncDeadline } from './sync.js'
-import { decideJoinDeadline, decidePendingExpired, decideSessionExpired } from './timeouts.js'
+import { decideAbandoned, decideJoinDeadline, decidePendingExpired, decideSessionExpired } from './timeouts.js'
 
 export interface GroupRulesOptions {
   readonly config: CoordinatorConfig
@@ -55,6 +55,8 @@ export function groupRules({ config, offsetsExpireNotBefore }: GroupRulesOptions
           return decideSessionExpired(state, command.groupId, command.memberId, now, config)
         case 'pendingExpired':
           return decidePendingExpired(state, command.groupId, command.memberId, now, config)
+        case 'abandoned':
+          return decideAbandoned(state, command.groupId, command.memberId, moment, config)
         case 'joinDeadline':
           return decideJoinDeadline(state, command.groupId, now, config)
         case 'syncDeadline':
