@@ -366,6 +366,24 @@ describe('A broker in this process', () => {
     assert.equal(await endOffset(again, 'doomed'), 1)
   })
 
+  for (const [code, exitCode] of [
+    ['ENOSPC', 3],
+    ['EIO', 3],
+    ['EACCES', 1],
+  ] as const) {
+    it(`does not start on a disk that answers ${code}, and exits with ${exitCode}`, async () => {
+      const disk = new MemoryDisk({
+        durability: 'ignored',
+        faults: ({ kind }) => (kind === 'write' ? { fail: code } : undefined),
+      })
+      await assert.rejects(begin({ directory: '/data', disk }), (error) => {
+        assert.equal(error instanceof StartError && error.exitCode === exitCode, true, String(error))
+        assert.match((error as Error).message, /\/data.*; give another directory by --data DIR, or log\.dirs$/)
+        return true
+      })
+    })
+  }
+
   it('can be closed twice, and says so', async () => {
     const broker = await begin()
     const one = await client(broker)

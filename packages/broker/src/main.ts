@@ -68,7 +68,7 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
     stop(1)
   })
   let broker: RunningBroker | undefined
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) onSignal(signal, () => broker, stop)
+  onSignals(() => broker, stop)
   try {
     broker = await Broker.start({
       given,
@@ -92,19 +92,17 @@ function readyLine(broker: RunningBroker): string {
 }
 
 /** The first signal stops in order, the second one at once; one during the start ends it. */
-function onSignal(
-  signal: 'SIGINT' | 'SIGTERM',
-  broker: () => RunningBroker | undefined,
-  stop: (code: number, line?: string) => void,
-): void {
+function onSignals(broker: () => RunningBroker | undefined, stop: (code: number, line?: string) => void): void {
   let signals = 0
-  process.on(signal, () => {
+  const receive = (signal: NodeJS.Signals) => {
     const running = broker()
     if (running === undefined) return stop(1, `mq-broker: ${signal} while it started\n`)
-    if (++signals > 1) return stop(1, `mq-broker: ${signal} twice: stopped at once\n`)
+    if (++signals > 1) return stop(1, 'mq-broker: a second signal: stopped at once\n')
     setTimeout(() => stop(1, `mq-broker: not stopped after ${STOP_WITHIN_MS / 1000} s, ended\n`), STOP_WITHIN_MS).unref()
     void running.close()
-  })
+  }
+  process.on('SIGINT', receive)
+  process.on('SIGTERM', receive)
 }
 
 function end(code: number, line?: string): void {

@@ -6,6 +6,7 @@ import { resolve, sep } from 'node:path'
 import {
   type Disk,
   DiskError,
+  type DiskErrorCode,
   LogDirectories,
   LogDirectoryError,
   MemoryDisk,
@@ -104,14 +105,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-function openLogs(
+async function openLogs(
   { settings, environment, log, onFailure }: StorageOptions,
   opened: { disk: Disk; directories: readonly string[]; brokerId: number; clusterId: string },
 ): Promise<LogDirectories> {
   const { disk, directories, brokerId, clusterId } = opened
-  const failed = new Set<string>()
+  const failed = new Map<string, DiskError>()
   const inherited = partitionConfigOf({}, settings)
-  return LogDirectories.open({
+  const opening = LogDirectories.open({
     ...environment,
     dirs: directories,
     disk,
@@ -123,11 +124,17 @@ function openLogs(
     // The metadata is read when the directories are ours; the topics' own values follow then.
     topicConfig: () => inherited,
     whenDirectoryFails: (directory, error) => {
-      failed.add(directory)
+      failed.set(directory, error)
       if (failed.size < directories.length) return
       onFailure({ kind: 'storage', message: `every log directory has failed, the last one was ${directory}: ${error.message}` })
     },
   })
+  try {
+    return await opening
+  } catch (error) {
+    // What the disk said is worth more than that it said something.
+    throw error instanceof LogDirectoryError && error.reason === 'failed' ? (failed.get(error.directory) ?? error) : error
+  }
 }
 
 function openStore({ environment, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {
@@ -182,22 +189,16 @@ async function checkClusterId(store: MetadataStore, clusterId: string): Promise<
   )
 }
 
+/** The disk itself is at fault, and not what it was asked for. */
+const BROKEN: ReadonlySet<DiskErrorCode> = new Set(['EIO', 'ENOSPC', 'EDQUOT'])
+
 function startErrorOf(error: unknown): unknown {
+  const instead = '; give another directory by --data DIR, or log.dirs'
   if (error instanceof StartError) return error
   if (error instanceof LogDirectoryError) {
-    const instead = '; give another directory by --data DIR, or log.dirs'
-    switch (error.reason) {
-      case 'locked':
-        return new StartError(`${error.message}${instead}`, 1, { cause: error })
-      case 'failed':
-        return new StartError(`${error.message}${instead}`, 3, { cause: error })
-      default:
-        return new StartError(error.message, 1, { cause: error })
-    }
+    return new StartError(error.reason === 'locked' ? error.message + instead : error.message, 1, { cause: error })
   }
   if (error instanceof MetadataDamageError) return new StartError(error.message, 3, { cause: error })
-  if (error instanceof DiskError) {
-    return new StartError(`${error.message}; give another directory by --data DIR, or log.dirs`, 3, { cause: error })
-  }
+  if (error instanceof DiskError) return new StartError(error.message + instead, BROKEN.has(error.code) ? 3 : 1, { cause: error })
   return error
 }

@@ -142,7 +142,7 @@ export const NETWORK_CONFIG = configs({
     default: -1,
     importance: 'medium',
     update: 'read-only',
-    doc: 'Bytes of waiting requests before reading stops. Without effect: each connection has one request in flight, so `max.connections` bounds them.',
+    doc: 'Bytes of waiting requests before reading stops. Without effect: a connection holds what one read of its socket brought, so `max.connections` bounds them.',
     effect: 'accepted',
   },
   'queued.max.requests': {
@@ -151,7 +151,7 @@ export const NETWORK_CONFIG = configs({
     valid: atLeast(1),
     importance: 'high',
     update: 'read-only',
-    doc: 'Waiting requests before reading stops. Without effect: each connection has one request in flight, so `max.connections` bounds them.',
+    doc: 'Waiting requests before reading stops. Without effect: a connection holds what one read of its socket brought, so `max.connections` bounds them.',
     effect: 'accepted',
   },
   'request.timeout.ms': {
