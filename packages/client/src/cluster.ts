@@ -19,6 +19,7 @@ import {
 import type { Logger } from './logger'
 import type { Environment } from './ports'
 import type { PartitionMetadata } from './producer/partitioner'
+import { ReconnectPauses } from './reconnect'
 import { type RetryPolicy, retrying } from './retry'
 import type { ResponseOf } from './versions'
 
@@ -46,6 +47,9 @@ export interface ClusterOptions {
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #connections = new Map<string, Connection>()
+  readonly #pauses = new ReconnectPauses()
+  readonly #opening = new Map<string, Promise<Connection>>()
+  readonly #cancelPauses = new Set<() => void>()
   readonly #coordinators = new Map<string, number>()
   readonly #targetTopics = new Set<string>()
   #image: ClusterImage = EMPTY_IMAGE
@@ -80,6 +84,7 @@ export class Cluster {
 
   async disconnect(): Promise<void> {
     this.#connected = false
+    for (const cancel of this.#cancelPauses) cancel()
     for (const connection of this.#connections.values()) connection.close()
     this.#connections.clear()
     this.#coordinators.clear()
@@ -151,16 +156,19 @@ export class Cluster {
     })
   }
 
-  /** A connection to some broker that answers: a known one first (open ones before others), then the bootstrap list again. */
+  /** A connection to some broker that answers: an open one, else known ones and the bootstrap list in turn, rested ones first. */
   async anyBroker(): Promise<Connection> {
     for (const connection of this.#connections.values()) if (connection.isOpen) return connection
-    const known = [...this.#image.brokers.values()]
-    const seeds = await this.#seeds()
-    const candidates = [...known.map(({ host, port }) => ({ host, port })), ...seeds]
+    const addresses = new Map(
+      [...this.#image.brokers.values(), ...(await this.#seeds())].map(({ host, port }) => [`${host}:${port}`, { host, port }]),
+    )
+    const all = [...addresses.values()]
+    const first = this.#nextBroker++ % Math.max(1, all.length)
+    const candidates = [...all.slice(first), ...all.slice(0, first)].sort(
+      (one, other) => this.#pauses.notBefore(keyOf(one)) - this.#pauses.notBefore(keyOf(other)),
+    )
     let failure: Error = new KafkaJSNoBrokerAvailableError()
-    const first = this.#nextBroker++
-    for (let turn = 0; turn < candidates.length; turn++) {
-      const { host, port } = candidates[(first + turn) % candidates.length]!
+    for (const { host, port } of candidates) {
       try {
         return await this.#connectionTo(host, port, 'main')
       } catch (error) {
@@ -184,28 +192,65 @@ export class Cluster {
   async #connectionTo(host: string, port: number, purpose: Purpose): Promise<Connection> {
     if (!this.#connected) throw new KafkaJSNonRetriableError('The client is disconnected')
     const key = `${purpose} ${host}:${port}`
-    let connection = this.#connections.get(key)
-    if (connection === undefined || connection.isClosed) {
-      const { clientId, ssl, environment, logger, connectionTimeoutMs, requestTimeoutMs } = this.#options
-      connection = new Connection({
-        host,
-        port,
-        clientId,
-        ssl,
-        socketFactory: environment.socketFactory,
-        clock: environment.clock,
-        timers: environment.timers,
-        logger,
-        connectionTimeoutMs,
-        requestTimeoutMs,
-        enforceRequestTimeout: this.#options.enforceRequestTimeout,
-        maxInFlightRequests: this.#options.maxInFlightRequests,
-        listener: this.#options.listener,
-      })
-      this.#connections.set(key, connection)
+    const known = this.#connections.get(key)
+    if (known?.isOpen) return known
+    let opening = this.#opening.get(key)
+    if (opening === undefined) {
+      opening = this.#open(host, port, key).finally(() => this.#opening.delete(key))
+      this.#opening.set(key, opening)
     }
-    await connection.open()
-    return connection
+    return opening
+  }
+
+  /** A broker that could not be reached is left alone for a while before it is tried again. */
+  async #open(host: string, port: number, key: string): Promise<Connection> {
+    const { environment } = this.#options
+    const address = keyOf({ host, port })
+    const wait = this.#pauses.notBefore(address) - environment.clock.monotonic()
+    if (wait > 0) await this.#pause(wait)
+    if (!this.#connected) throw new KafkaJSNonRetriableError('The client is disconnected')
+    const connection = this.#newConnection(host, port)
+    this.#connections.set(key, connection)
+    try {
+      await connection.open()
+      this.#pauses.succeeded(address)
+      return connection
+    } catch (error) {
+      this.#pauses.failed(address, environment.clock.monotonic(), environment.random)
+      if (this.#connections.get(key) === connection) this.#connections.delete(key)
+      throw error
+    }
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel()
+        this.#cancelPauses.delete(end)
+        resolve()
+      }
+      const cancel = this.#options.environment.timers.after(delayMs, end)
+      this.#cancelPauses.add(end)
+    })
+  }
+
+  #newConnection(host: string, port: number): Connection {
+    const { clientId, ssl, environment, logger, connectionTimeoutMs, requestTimeoutMs } = this.#options
+    return new Connection({
+      host,
+      port,
+      clientId,
+      ssl,
+      socketFactory: environment.socketFactory,
+      clock: environment.clock,
+      timers: environment.timers,
+      logger,
+      connectionTimeoutMs,
+      requestTimeoutMs,
+      enforceRequestTimeout: this.#options.enforceRequestTimeout,
+      maxInFlightRequests: this.#options.maxInFlightRequests,
+      listener: this.#options.listener,
+    })
   }
 
   /** The connection to a broker by its id. A broker that cannot be reached makes the metadata stale. */
@@ -317,6 +362,8 @@ export class Cluster {
     return answers.flat()
   }
 }
+
+const keyOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`
 
 export function byTopic<Entry extends { topic: string }>(entries: readonly Entry[]): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>()

@@ -1,5 +1,6 @@
 /** Instrumentation events: their names (kafkajs' own) and the emitter that numbers and stamps them. */
 
+import { KafkaJSNonRetriableError } from './errors'
 import type { Clock } from './ports'
 
 export const PRODUCER_EVENTS = {
@@ -36,6 +37,10 @@ export const CONSUMER_EVENTS = {
   REQUEST_TIMEOUT: 'consumer.network.request_timeout',
   REQUEST_QUEUE_SIZE: 'consumer.network.request_queue_size',
 } as const
+
+export type ProducerEvents = typeof PRODUCER_EVENTS
+export type AdminEvents = typeof ADMIN_EVENTS
+export type ConsumerEvents = typeof CONSUMER_EVENTS
 
 export interface InstrumentationEvent<Payload> {
   readonly id: string
@@ -81,5 +86,22 @@ export class Instrumentation {
         this.#onListenerError(error, type)
       }
     }
+  }
+}
+
+/** Makes a client's `on`: refuses names that it does not have, with kafkajs' text. */
+export function onOf(
+  kind: 'producer' | 'consumer' | 'admin',
+  events: Readonly<Record<string, string>>,
+  instrumentation: Instrumentation,
+): (eventName: string, listener: Listener) => () => void {
+  return (eventName, listener) => {
+    if (!Object.values(events).includes(eventName))
+      throw new KafkaJSNonRetriableError(
+        `Event name should be one of ${Object.keys(events)
+          .map((key) => `${kind}.events.${key}`)
+          .join(', ')}`,
+      )
+    return instrumentation.on(eventName, listener)
   }
 }

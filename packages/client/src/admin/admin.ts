@@ -1,8 +1,8 @@
 /** The admin's public face. What it can do lives beside it: topics, offsets, groups, configs. */
 
 import type { Cluster } from '../cluster'
-import { KafkaJSNonRetriableError } from '../errors'
-import { ADMIN_EVENTS, type Instrumentation, type Listener } from '../events'
+import type { AdminListeners, On } from '../event-payloads'
+import { ADMIN_EVENTS, type AdminEvents, type Instrumentation, onOf } from '../events'
 import type { Logger } from '../logger'
 import { ConfigAdmin } from './configs'
 import { GroupAdmin } from './groups'
@@ -17,7 +17,9 @@ export interface AdminOptions {
 }
 
 export class Admin {
-  readonly events = ADMIN_EVENTS
+  readonly events: AdminEvents = ADMIN_EVENTS
+  /** Adds a listener; the answer removes it. */
+  readonly on: On<AdminListeners>
   readonly #options: AdminOptions
   readonly #topics: TopicAdmin
   readonly #offsets: OffsetAdmin
@@ -26,6 +28,7 @@ export class Admin {
 
   constructor(options: AdminOptions) {
     this.#options = options
+    this.on = onOf('admin', ADMIN_EVENTS, options.instrumentation) as On<AdminListeners>
     const routes = new Routes(options.cluster)
     this.#topics = new TopicAdmin(routes)
     this.#groups = new GroupAdmin(routes)
@@ -35,12 +38,6 @@ export class Admin {
 
   logger(): Logger {
     return this.#options.logger
-  }
-
-  on(eventName: string, listener: Listener): () => void {
-    if (!(Object.values(ADMIN_EVENTS) as string[]).includes(eventName))
-      throw new KafkaJSNonRetriableError(`Event name should be one of ${Object.values(ADMIN_EVENTS).join(', ')}`)
-    return this.#options.instrumentation.on(eventName, listener)
   }
 
   async connect(): Promise<void> {

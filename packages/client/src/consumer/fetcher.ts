@@ -4,9 +4,10 @@
  */
 
 import { iterateAnyBatches, RecordBatch, readControlRecord } from '@mq/protocol'
-import type { Cluster } from '../cluster'
+import { byTopic, type Cluster } from '../cluster'
 import { failureOf, protocolError } from '../errors'
 import type { Environment } from '../ports'
+import { type RetryPolicy, retryDelays } from '../retry'
 import type { ResponseOf } from '../versions'
 import { type AbortedTransaction, AbortedTransactions } from './aborted'
 import { Batch, type KafkaMessage, messageOf } from './batch'
@@ -27,6 +28,8 @@ export interface FetcherOptions {
   readonly readUncommitted: boolean
   readonly rackId: string
   readonly requestTimeoutMs: number
+  /** Pauses between failed fetches. */
+  readonly retry: RetryPolicy
   /** A chunk arrived: somebody may take it. */
   onFetched(): void
   onFetchStart(nodeId: number): void
@@ -48,8 +51,13 @@ export interface Chunk {
 }
 
 const CORRUPT_MESSAGE = 2
-/** Pause after a failed fetch, in ms. */
-const PAUSE_AFTER_FAILURE_MS = 300
+/** Longest pause after a failed fetch, in ms: so soon work resumes when a broker comes back. */
+const LONGEST_PAUSE_MS = 5_000
+/**
+ * How long the broker may wait for data while partitions are left out of the request because what they brought has not been taken yet, in ms.
+ * They join the next request, which must not have to wait for the others' silence.
+ */
+const WAIT_WITHOUT_ALL_MS = 50
 const STALE_LEADER = new Set([
   'NOT_LEADER_OR_FOLLOWER',
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -66,7 +74,10 @@ export class Fetcher {
   readonly #loops = new Map<number, Promise<void>>()
   #running = true
   #wake: (() => void)[] = []
-  #cancelPauses = new Set<() => void>()
+  readonly #cancelPauses = new Set<() => void>()
+  /** When each partition last brought something: those that waited longest are asked for first, since a full answer leaves out the last. */
+  readonly #served = new Map<string, number>()
+  #turn = 0
 
   constructor(options: FetcherOptions) {
     this.#options = options
@@ -108,26 +119,29 @@ export class Fetcher {
   }
 
   async #loop(nodeId: number): Promise<void> {
+    const { retry, environment, cluster, onFailure } = this.#options
+    const newDelays = () =>
+      retryDelays(
+        { ...retry, retries: Number.POSITIVE_INFINITY, maxRetryTime: Math.min(retry.maxRetryTime, LONGEST_PAUSE_MS) },
+        environment.random,
+      )
+    let delays = newDelays()
     while (this.#running) {
-      const wanted = this.#wanted(nodeId)
+      const { wanted, isWhole, leads } = this.#wanted(nodeId)
       if (wanted.length === 0) {
-        if (
-          ![...this.#options.positions.all()].some(
-            ({ topic, partition }) => this.#options.cluster.leaderOf(topic, partition) === nodeId,
-          )
-        )
-          return
+        if (!leads) return
         await new Promise<void>((resolve) => this.#wake.push(resolve))
         continue
       }
       try {
-        await this.#fetch(nodeId, wanted)
+        await this.#fetch(nodeId, wanted, isWhole)
+        delays = newDelays()
       } catch (error) {
         if (!this.#running) return
-        this.#options.onFailure(error as Error)
-        await this.#pause(PAUSE_AFTER_FAILURE_MS)
+        onFailure(error as Error)
+        await this.#pause(delays.next().value as number)
         if (!this.#running) return
-        await this.#options.cluster.refreshMetadata().catch((problem: Error) => this.#options.onFailure(problem))
+        await cluster.refreshMetadata().catch(onFailure)
         this.kick()
       }
     }
@@ -148,21 +162,26 @@ export class Fetcher {
     })
   }
 
-  #wanted(nodeId: number): PartitionPosition[] {
+  /** The partitions of a leader that have room; `isWhole`: none is left out because it has no room. */
+  #wanted(nodeId: number): { wanted: PartitionPosition[]; isWhole: boolean; leads: boolean } {
     const { positions, cluster } = this.#options
-    return positions
-      .all()
-      .filter(
-        (position) =>
-          !position.paused &&
-          position.nextOffset !== undefined &&
-          !this.#chunks.has(partitionKey(position.topic, position.partition)) &&
-          cluster.leaderOf(position.topic, position.partition) === nodeId,
-      )
+    const wanted: PartitionPosition[] = []
+    let isWhole = true
+    let leads = false
+    for (const position of positions.all()) {
+      if (cluster.leaderOf(position.topic, position.partition) !== nodeId) continue
+      leads = true
+      if (position.paused || position.nextOffset === undefined) continue
+      if (this.#chunks.has(partitionKey(position.topic, position.partition))) isWhole = false
+      else wanted.push(position)
+    }
+    const servedAt = ({ topic, partition }: PartitionPosition): number => this.#served.get(partitionKey(topic, partition)) ?? 0
+    return { wanted: wanted.sort((one, other) => servedAt(one) - servedAt(other)), isWhole, leads }
   }
 
-  async #fetch(nodeId: number, wanted: PartitionPosition[]): Promise<void> {
+  async #fetch(nodeId: number, wanted: PartitionPosition[], isWhole: boolean): Promise<void> {
     const { cluster, limits, readUncommitted, rackId, environment, requestTimeoutMs } = this.#options
+    const maxWaitMs = isWhole ? limits.maxWaitMs : Math.min(limits.maxWaitMs, WAIT_WITHOUT_ALL_MS)
     // Remembered before the request: a seek while it travels makes the answer stale.
     const asked = new Map(
       wanted.map((position) => [
@@ -170,23 +189,23 @@ export class Fetcher {
         { epoch: position.epoch, offset: position.nextOffset! },
       ]),
     )
-    const byTopic = new Map<string, PartitionPosition[]>()
-    for (const position of wanted) byTopic.set(position.topic, [...(byTopic.get(position.topic) ?? []), position])
+    const topics = byTopic(wanted)
     const connection = await cluster.findBroker({ nodeId }, 'fetch')
+    if (!this.#running) return
     this.#options.onFetchStart(nodeId)
     const began = environment.clock.monotonic()
     const response = await connection.send(
       'Fetch',
       {
         replicaId: -1,
-        maxWaitMs: limits.maxWaitMs,
+        maxWaitMs,
         minBytes: limits.minBytes,
         maxBytes: limits.maxBytes,
         isolationLevel: readUncommitted ? 0 : 1,
         sessionId: 0,
         sessionEpoch: -1,
         rackId,
-        topics: [...byTopic].map(([topic, positions]) => ({
+        topics: [...topics].map(([topic, positions]) => ({
           topic,
           partitions: positions.map(({ partition, nextOffset }) => ({
             partition,
@@ -197,7 +216,7 @@ export class Fetcher {
           })),
         })),
       },
-      { timeoutMs: limits.maxWaitMs + requestTimeoutMs },
+      { timeoutMs: maxWaitMs + requestTimeoutMs },
     )
     this.#options.onFetch(nodeId, environment.clock.monotonic() - began)
     if (response.errorCode !== 0) throw protocolError(response.errorCode)
@@ -235,6 +254,7 @@ export class Fetcher {
         if (covered === undefined) continue
         positions.fetched(topic, partition, covered + 1)
         this.#chunks.set(key, chunk)
+        this.#served.set(key, ++this.#turn)
       }
     if (this.#chunks.size > 0) this.#options.onFetched()
     if (staleLeader !== undefined) throw staleLeader

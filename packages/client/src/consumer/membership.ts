@@ -68,6 +68,8 @@ export class Membership {
           continue
         }
         this.#noteFailure(error)
+        // Refused because the group moved on: whoever runs the member decides when it comes back.
+        if (isRejoin(error)) throw Object.assign(error as Error, { retriable: false })
         throw error
       }
     }

@@ -16,7 +16,7 @@ describe('positions', () => {
     assert.deepEqual(positions.uncommitted(), [])
     assert.ok(positions.resolve('t', 0, 8, epoch))
     assert.deepEqual(positions.uncommitted(), [{ topic: 't', partition: 0, offset: 9 }])
-    assert.equal(positions.resolvedSinceCommit, 1)
+    assert.equal(positions.resolvedSinceCommit, 4)
     positions.committed(positions.uncommitted())
     assert.deepEqual(positions.uncommitted(), [])
     assert.equal(positions.resolvedSinceCommit, 0)

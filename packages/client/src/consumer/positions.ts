@@ -12,6 +12,8 @@ export interface PartitionPosition {
   readonly partition: number
   /** The next offset to fetch; undefined until the committed offset (or the reset) is known. */
   nextOffset: number | undefined
+  /** Where reading began in this assignment, or after a seek or reset. */
+  startedAt: number | undefined
   /** One above the last resolved offset: what a commit would store. Undefined: nothing resolved yet. */
   resolved: number | undefined
   /** What the group has stored, as far as this member knows. */
@@ -35,19 +37,25 @@ export class Positions {
   readonly #pausedPartitions = new Set<string>()
   /** Seeks that came before the partition was assigned: they count when it is. */
   readonly #seeks = new Map<string, number>()
+  /** Where this member stood in partitions that it had before the present assignment. */
+  readonly #left = new Map<string, number>()
   #epoch = 0
-  #resolvedCount = 0
 
-  /** Takes a new assignment. Partitions that stay keep their place, others are forgotten; pauses outlive an assignment. */
+  /** Takes a new assignment: places are looked up anew, since another member may have gone on; pauses outlive an assignment. */
   assign(assignment: { readonly [topic: string]: readonly number[] }): void {
-    const kept = new Map<string, PartitionPosition>()
+    for (const [key, { resolved, startedAt }] of this.#partitions) {
+      const stood = resolved ?? startedAt
+      if (stood !== undefined) this.#left.set(key, stood)
+    }
+    const next = new Map<string, PartitionPosition>()
     for (const [topic, partitions] of Object.entries(assignment))
       for (const partition of partitions) {
         const key = partitionKey(topic, partition)
-        kept.set(key, {
+        next.set(key, {
           topic,
           partition,
           nextOffset: undefined,
+          startedAt: undefined,
           resolved: undefined,
           committed: undefined,
           paused: this.#pausedTopics.has(topic) || this.#pausedPartitions.has(key),
@@ -55,8 +63,12 @@ export class Positions {
         })
       }
     this.#partitions.clear()
-    for (const [key, position] of kept) this.#partitions.set(key, position)
-    this.#resolvedCount = 0
+    for (const [key, position] of next) this.#partitions.set(key, position)
+  }
+
+  /** Where this member stood in the partition before the present assignment: first not resolved offset. */
+  leftAt(topic: string, partition: number): number | undefined {
+    return this.#left.get(partitionKey(topic, partition))
   }
 
   all(): PartitionPosition[] {
@@ -75,6 +87,7 @@ export class Positions {
     const sought = this.#seeks.get(key)
     this.#seeks.delete(key)
     position.nextOffset = sought ?? offset
+    position.startedAt = position.nextOffset
     position.committed = committed
     position.resolved = sought
     position.epoch = ++this.#epoch
@@ -96,6 +109,7 @@ export class Positions {
       return
     }
     position.nextOffset = offset
+    position.startedAt = offset
     position.resolved = offset
     position.epoch = ++this.#epoch
   }
@@ -119,7 +133,6 @@ export class Positions {
     const position = this.get(topic, partition)
     if (position === undefined || position.epoch !== epoch) return false
     position.resolved = offset + 1
-    this.#resolvedCount++
     return true
   }
 
@@ -142,9 +155,12 @@ export class Positions {
     )
   }
 
-  /** Resolved messages since the last commit, for `autoCommitThreshold`. */
+  /** Resolved offsets since the last commit, for `autoCommitThreshold`. */
   get resolvedSinceCommit(): number {
-    return this.#resolvedCount
+    let count = 0
+    for (const { resolved, committed, startedAt } of this.#partitions.values())
+      if (resolved !== undefined) count += Math.max(0, resolved - (committed ?? startedAt ?? resolved))
+    return count
   }
 
   committed(offsets: readonly TopicPartitionOffset[]): void {
@@ -152,7 +168,6 @@ export class Positions {
       const position = this.get(topic, partition)
       if (position !== undefined) position.committed = offset
     }
-    this.#resolvedCount = 0
   }
 
   pause(topic: string, partitions?: readonly number[]): void {

@@ -3,7 +3,7 @@
  * Partitions are handled side by side up to the asked concurrency; messages of one partition strictly in order.
  */
 
-import { KafkaJSError, KafkaJSNonRetriableError } from '../errors'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors'
 import type { Logger } from '../logger'
 import type { Environment } from '../ports'
 import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
@@ -74,6 +74,7 @@ export class Runner {
   readonly #busy = new Set<string>()
   #running = true
   #ended = false
+  #stopped = false
   #cancelHeartbeat: () => void = () => {}
   #heartbeating: Promise<void> | undefined
   #lastHeartbeat: number
@@ -114,15 +115,11 @@ export class Runner {
     this.#running = false
     for (const cancel of this.#pauses.values()) cancel()
     this.#pauses.clear()
+    // Handlers may take long: the member goes on beating meanwhile, or its session would end before it can join again.
     if (this.#busy.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#stopped = true
     this.#cancelHeartbeat()
     await this.#heartbeating
-  }
-
-  /** Ends without waiting, for a stop() called from inside a handler. */
-  abandon(): void {
-    this.#running = false
-    this.#cancelHeartbeat()
   }
 
   async #handle(chunk: Parameters<typeof decodeChunk>[0]): Promise<void> {
@@ -245,12 +242,16 @@ export class Runner {
       const { resolved } = positions.get(topic, partition)!
       positions.rewind(topic, partition, resolved !== undefined && resolved > fetchOffset ? resolved : fetchOffset)
     }
+    if (!this.#running) return
     if (!mayRetry(error))
       return this.#end(error instanceof KafkaJSNonRetriableError ? error : new KafkaJSNonRetriableError(error, { cause: error }))
     this.#delays ??= retryDelays(retry, environment.random)
     const next = this.#delays.next()
     this.#failures++
-    if (next.done) return this.#end(Object.assign(error, { retriesExceeded: this.#failures - 1 }))
+    if (next.done)
+      return this.#end(
+        new KafkaJSNumberOfRetriesExceeded(error, { retryCount: this.#failures - 1, retryTime: retry.maxRetryTime }),
+      )
     logger.warn(`The handler failed: ${topic}-${partition} is tried again in ${next.value} ms`, {
       retryCount: this.#failures,
       error: error.message,
@@ -304,7 +305,7 @@ export class Runner {
         .catch((error: Error) => this.#end(error))
         .finally(() => {
           this.#heartbeating = undefined
-          if (!this.#ended) this.#scheduleHeartbeat()
+          if (!this.#stopped) this.#scheduleHeartbeat()
         })
     })
   }

@@ -13,7 +13,8 @@ import {
   KafkaJSTopicMetadataNotLoaded,
   protocolError,
 } from '../errors'
-import { type Instrumentation, type Listener, PRODUCER_EVENTS } from '../events'
+import type { On, ProducerListeners } from '../event-payloads'
+import { type Instrumentation, onOf, PRODUCER_EVENTS, type ProducerEvents } from '../events'
 import type { Logger } from '../logger'
 import type { Environment } from '../ports'
 import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
@@ -80,7 +81,9 @@ const STALE_METADATA = new Set([
 ])
 
 export class Producer {
-  readonly events = PRODUCER_EVENTS
+  readonly events: ProducerEvents = PRODUCER_EVENTS
+  /** Adds a listener; the answer removes it. */
+  readonly on: On<ProducerListeners>
   readonly #options: ProducerOptions
   readonly #accumulator = new Accumulator()
   readonly #sequences = new Sequences()
@@ -95,6 +98,7 @@ export class Producer {
 
   constructor(options: ProducerOptions) {
     this.#options = options
+    this.on = onOf('producer', PRODUCER_EVENTS, options.instrumentation) as On<ProducerListeners>
   }
 
   isIdempotent(): boolean {
@@ -103,12 +107,6 @@ export class Producer {
 
   logger(): Logger {
     return this.#options.logger
-  }
-
-  on(eventName: string, listener: Listener): () => void {
-    if (!(Object.values(PRODUCER_EVENTS) as string[]).includes(eventName))
-      throw new KafkaJSNonRetriableError(`Event name should be one of ${Object.values(PRODUCER_EVENTS).join(', ')}`)
-    return this.#options.instrumentation.on(eventName, listener)
   }
 
   async connect(): Promise<void> {
