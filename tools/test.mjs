@@ -27,6 +27,19 @@ const STAGES = [
   { name: 'Java both ways', budget: 5 * MINUTE, args: [join('tools', 'java-both-ways.mjs')], counts: 'closing line' },
 ]
 
+/** How the counts are read from what a stage printed. */
+const READERS = {
+  'exit code': (_, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 }),
+  mocha: (printed) => ({
+    passed: lastNumber(printed, /^\s*(\d+) passing/gm),
+    failed: lastNumber(printed, /^\s*(\d+) failing/gm),
+  }),
+  'closing line': (printed) => {
+    const [passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.slice(1).map(Number) ?? [0, 0]
+    return { passed, failed }
+  },
+}
+
 const wanted = process.argv.slice(2)
 const total = { passed: 0, failed: 0, skipped: [] }
 const failures = []
@@ -80,18 +93,6 @@ function run({ budget, args, counts }) {
       else done(found)
     })
   })
-}
-
-const READERS = {
-  'exit code': (_, code) => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 }),
-  mocha: (printed) => ({
-    passed: lastNumber(printed, /^\s*(\d+) passing/gm),
-    failed: lastNumber(printed, /^\s*(\d+) failing/gm),
-  }),
-  'closing line': (printed) => {
-    const [passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.slice(1).map(Number) ?? [0, 0]
-    return { passed, failed }
-  },
 }
 
 function lastNumber(text, pattern) {
