@@ -52,6 +52,7 @@ export class NotControllerError extends Error {
 }
 
 const WAITING_LIMIT = 10_000
+const EFFECTS_AT_A_TIME = 32
 const NOTICES_KEPT_MS = 15 * 60_000
 
 /** Configs whose naming says that the user has decided what may be deleted. */
@@ -184,12 +185,12 @@ export class SingleController implements Controller {
       const decisions = decide()
       if (this.#closed) return decisions.map(({ result }) => refuse(result, failure('NOT_CONTROLLER', null)))
       if (validateOnly) return decisions.map(({ result }) => result)
-      const done: R[] = []
-      for (const { result, effect } of decisions) {
+      // Each effect is about a topic of its own: together they share the syncs of store and logs.
+      const done = await someAtATime(decisions, async ({ result, effect }): Promise<R> => {
         const why = effect === null ? null : await this.#carryOut(effect)
-        if (why !== null) done.push(refuse(result, why))
-        else done.push(timeoutMs <= 0 && result.error === 'NONE' ? refuse(result, failure('REQUEST_TIMED_OUT', null)) : result)
-      }
+        if (why !== null) return refuse(result, why)
+        return timeoutMs <= 0 && result.error === 'NONE' ? refuse(result, failure('REQUEST_TIMED_OUT', null)) : result
+      })
       return done
     }
     const answer = await this.#mailbox.run(turn)
@@ -299,6 +300,20 @@ export class SingleController implements Controller {
     this.#image = before.with(change)
     for (const listener of [...this.#listeners]) listener(this.#image, before)
   }
+}
+
+/** Results in the order of the items, of which EFFECTS_AT_A_TIME are under way. */
+async function someAtATime<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      const at = next++
+      results[at] = await work(items[at]!)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(EFFECTS_AT_A_TIME, items.length) }, worker))
+  return results
 }
 
 const withFailure = <R extends ControllerResult>(result: R, { error, message }: ControllerResult): R => ({

@@ -61,6 +61,8 @@ class Time {
 }
 
 const RETENTION_PASS_MS = 400_000
+/** COORDINATOR_LOAD_IN_PROGRESS */
+const LOADING = 14
 const EARLIEST = -2
 const LATEST = -1
 
@@ -373,7 +375,9 @@ describe('adoption of a directory that Java wrote', function () {
     const ask = async () => {
       const answers: string[] = []
       for (const group of Object.keys(groups)) {
-        const answer = await client!.ask('OffsetFetch', 7, { groupId: group, topics: null, requireStable: false })
+        const fetched = () => client!.ask('OffsetFetch', 7, { groupId: group, topics: null, requireStable: false })
+        let answer = await fetched()
+        while (answer.errorCode === LOADING) answer = await fetched()
         answers.push(
           JSON.stringify([
             group,

@@ -87,9 +87,11 @@ async function scanLogs({ store, logs, disk, brokerId, epochsBefore }: AdoptionO
   const epochs = new Map(epochsBefore)
   const marks = await loadMarks(store)
   let used = -1
-  for (const { topicPartition, directory, isOffline } of logs.all()) {
-    if (isOffline) continue
+  for (const log of logs.all()) {
+    const { topicPartition, directory } = log
+    if (log.isOffline) continue
     const mark = marks.get(topicPartition.topic)?.get(topicPartition.partition) ?? null
+    if (mark !== null && isAt(mark, markOf(log))) continue
     const { leaderEpoch, producerId } = await scanPartition(disk, directory, topicPartition, mark)
     const name = formatTopicPartition(topicPartition)
     epochs.set(name, Math.max(epochs.get(name) ?? -1, leaderEpoch))
@@ -135,6 +137,9 @@ async function writeMarks(
   await ensurePaths(store, [ZNODES.own.path(), ZNODES.scanned.path()])
   for (const batch of fencedBatches(null, operations)) await store.multi(batch)
 }
+
+const isAt = (mark: ScanMark, now: ScanMark): boolean =>
+  mark.offset === now.offset && mark.segment === now.segment && mark.position === now.position
 
 function markOf(log: Log): ScanMark {
   const last = log.segmentViews().at(-1)
