@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { RawClient } from './testing/raw-client.js'
+import { RawClient, requestFrame } from './testing/raw-client.js'
 
 const BIN = join(__dirname, '../bin/mq-broker.js')
 
@@ -103,10 +103,18 @@ describe('mq-broker', function () {
 
   it('ends at once at the second signal', async () => {
     const one = await begin('--memory', ...anyPort)
+    // A client that reads nothing of its many answers holds up the orderly stop.
+    const deaf = await RawClient.connect(one.port)
+    deaf.socket.pause()
+    deaf.write(Buffer.concat(Array.from({ length: 100_000 }, () => requestFrame({ key: 18, version: 0 }))))
+    const other = await RawClient.connect(one.port)
+    for (let round = 0; round < 50; round++) await other.ask('ApiVersions', 0, {})
     one.process.kill('SIGINT')
+    while (!other.isClosed) await new Promise((resolve) => setImmediate(resolve))
     one.process.kill('SIGTERM')
     assert.equal(await one.ended, 1)
     assert.match(one.stderr(), /a second signal: stopped at once/)
+    deaf.end()
   })
 
   it('ends with 2 on a usage error, and shows how it is used', () => {

@@ -58,6 +58,10 @@ export class RawClient {
     return this.#frames.shift()!
   }
 
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** Resolves when the broker has closed the connection; frames may be left. */
   async closed(): Promise<void> {
     while (!this.#closed) {
