@@ -1,5 +1,7 @@
-/** The real clock, timers and random numbers. Everything else in the broker gets them passed in. */
+/** The real clock, timers, random numbers, network and processes. Everything else in the broker gets them passed in. */
 import { randomFillSync } from 'node:crypto'
+import { nodeProcesses } from '@mq/log'
+import { nodeNetwork } from './net/node-network.js'
 import type { Clock, Environment, Random, Timers } from './ports.js'
 
 /** Longest delay that setTimeout takes; a longer one is waited for in parts. */
@@ -28,5 +30,12 @@ export const nodeRandom: Random = {
 }
 
 export function nodeEnvironment(): Environment {
-  return { clock: nodeClock, timers: nodeTimers, random: nodeRandom, turn: { afterThisTurn: (run) => void setImmediate(run) } }
+  return {
+    clock: nodeClock,
+    timers: nodeTimers,
+    random: nodeRandom,
+    turn: { afterThisTurn: (run) => void setImmediate(run) },
+    network: nodeNetwork,
+    processes: nodeProcesses,
+  }
 }

@@ -16,7 +16,10 @@ export interface StartBrokerOptions {
   readonly disk?: Disk
   /** Broker configs by Kafka's names, over those of the standalone profile: `{ 'num.partitions': 3 }`. */
   readonly configs?: Readonly<Record<string, string | number | boolean>>
-  /** Wall and monotonic time in ms, timers, random numbers. Default: the real ones. Who gives a clock gives timers that follow it. */
+  /**
+   * Wall and monotonic time in ms, timers, random numbers, network. Default: the real ones. Who gives a clock gives timers that
+   * follow it.
+   */
   readonly environment?: Partial<Environment>
   /** Where log lines go; a pino logger fits. Default: nowhere. */
   readonly log?: Logger

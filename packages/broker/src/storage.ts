@@ -12,7 +12,6 @@ import {
   MemoryDisk,
   type MetaProperties,
   nodeDisk,
-  nodeProcesses,
   readDirectoryOwner,
 } from '@mq/log'
 import { newUuid } from '@mq/protocol'
@@ -116,7 +115,6 @@ async function openLogs(
     ...environment,
     dirs: directories,
     disk,
-    processes: nodeProcesses,
     logger: log,
     brokerId,
     clusterId,

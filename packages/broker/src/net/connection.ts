@@ -6,7 +6,7 @@
  * the client does not read its answers, no further request is begun. So a connection holds few requests in flight, the frames of
  * one read behind them, one incomplete frame, and the answers of the requests begun before the socket was full.
  */
-import type { Socket } from 'node:net'
+import type { NetworkStream } from '../ports.js'
 import { type Receiver, receive } from './receive.js'
 
 /** What became of a request: the slices of the answer's frame, nothing to send, or a reason to close. */
@@ -54,12 +54,12 @@ export class Connection {
     readonly id: string,
     readonly listenerName: string,
     readonly clientAddress: string,
-    readonly socket: Socket,
+    readonly socket: NetworkStream,
     private readonly owner: ConnectionOwner,
     private readonly maxFrameBytes: number,
   ) {
     this.lastActiveAt = owner.now()
-    socket.setNoDelay(true)
+    socket.setNoDelay()
     socket.on('error', (error) => this.close(error.message))
     socket.on('close', () => this.close('closed by the client'))
     socket.on('end', () => this.close('closed by the client'))

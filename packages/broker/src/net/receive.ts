@@ -5,6 +5,7 @@
  */
 import { type Server, Socket } from 'node:net'
 import { FrameReader, SlabFrames } from '@mq/protocol'
+import type { NetworkStream } from '../ports.js'
 
 export interface Receiver {
   /** Stops delivery; at most one more read arrives. The kernel's window then holds the client back. */
@@ -32,7 +33,7 @@ interface SlabPort {
   sink: FrameSink | undefined
 }
 
-const ports = new WeakMap<Socket, SlabPort>()
+const ports = new WeakMap<NetworkStream, SlabPort>()
 
 /** Whether Node's sockets look inside as this file expects; a test holds it for every version that we run on. */
 export function canTakeHandle(socket: Socket): boolean {
@@ -80,7 +81,7 @@ function deliver(port: SlabPort, count: number): void {
 }
 
 /** Begins to read frames of up to `limitBytes`. */
-export function receive(socket: Socket, limitBytes: number, sink: FrameSink): Receiver {
+export function receive(socket: NetworkStream, limitBytes: number, sink: FrameSink): Receiver {
   const port = ports.get(socket)
   if (port !== undefined) port.sink = sink
   else {

@@ -2,11 +2,9 @@
  * The listeners: accepts connections within the limits, closes idle ones, and stops in order. A process that is out of file descriptors
  * loses the connections that it cannot accept and nothing else.
  */
-import { createServer, type Server, type Socket } from 'node:net'
 import type { Endpoint } from '../listeners.js'
-import type { Clock, Logger, Timers } from '../ports.js'
+import type { Clock, Logger, Network, NetworkListener, NetworkStream, Timers } from '../ports.js'
 import { Connection, type Reply } from './connection.js'
-import { intoSlabs } from './receive.js'
 
 export interface ConnectionLimits {
   readonly 'connections.max.idle.ms': number
@@ -22,6 +20,7 @@ export interface SocketServerOptions {
   readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly timers: Timers
+  readonly network: Network
   readonly log: Logger
   serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
   /** May the request of this frame run beside others of its connection of which that holds too? */
@@ -48,7 +47,7 @@ export class ListenError extends Error {
 const ACCEPT_ERROR_LOG_MS = 10_000
 
 export class SocketServer {
-  readonly #servers: Server[] = []
+  readonly #listeners: NetworkListener[] = []
   readonly #connections = new Map<string, Connection>()
   readonly #perAddress = new Map<string, number>()
   readonly #options: SocketServerOptions
@@ -69,22 +68,23 @@ export class SocketServer {
 
   /** Opens one listener. Rejects with a ListenError; listeners that are open stay open until `close`. */
   async listen(endpoint: Endpoint): Promise<Bound> {
-    const { limits, log } = this.#options
-    const server = createServer({ pauseOnConnect: true, allowHalfOpen: false }, (socket) =>
-      this.#accepted(intoSlabs(socket, limits['socket.request.max.bytes']), endpoint.name),
-    )
-    const bound = await new Promise<Bound>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(endpoint, error.code ?? '', error.message)))
-      const host = endpoint.host === '' ? undefined : endpoint.host
-      server.listen({ host, port: endpoint.port, backlog: limits['socket.listen.backlog.size'] }, () => {
-        const address = server.address()
-        if (address === null || typeof address === 'string') reject(new ListenError(endpoint, '', 'no address'))
-        else resolve({ ...endpoint, port: address.port, address: address.address })
+    const { limits, log, network } = this.#options
+    let listener: NetworkListener
+    try {
+      listener = await network.listen({
+        host: endpoint.host,
+        port: endpoint.port,
+        backlog: limits['socket.listen.backlog.size'],
+        maxFrameBytes: limits['socket.request.max.bytes'],
+        accepted: (stream) => this.#accepted(stream, endpoint.name),
+        failed: (error) => this.#acceptFailed(error, endpoint),
       })
-    })
-    server.removeAllListeners('error')
-    server.on('error', (error: NodeJS.ErrnoException) => this.#acceptFailed(error, endpoint))
-    this.#servers.push(server)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      throw new ListenError(endpoint, code ?? '', message)
+    }
+    this.#listeners.push(listener)
+    const bound = { ...endpoint, port: listener.port, address: listener.address }
     this.#sweepLater()
     log.debug({ listener: bound.name, address: bound.address, port: bound.port }, 'listening')
     return bound
@@ -104,7 +104,7 @@ export class SocketServer {
   async close(withinMs: number): Promise<void> {
     this.#closing = true
     this.#stopSweep?.()
-    const closed = this.#servers.splice(0).map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    const closed = this.#listeners.splice(0).map((listener) => listener.close())
     for (const connection of this.#connections.values()) connection.closeWhenServed('the broker stops')
     if (this.#connections.size > 0) {
       await new Promise<void>((resolve) => {
@@ -125,11 +125,11 @@ export class SocketServer {
   destroy(): void {
     this.#closing = true
     this.#stopSweep?.()
-    for (const server of this.#servers.splice(0)) server.close()
+    for (const listener of this.#listeners.splice(0)) void listener.close()
     for (const connection of this.#connections.values()) connection.close('the broker stops')
   }
 
-  #accepted(socket: Socket, listenerName: string): void {
+  #accepted(socket: NetworkStream, listenerName: string): void {
     const { limits, clock, timers } = this.#options
     const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
     const ofAddress = (this.#perAddress.get(address) ?? 0) + 1
@@ -178,7 +178,7 @@ export class SocketServer {
     if (this.#connections.size === 0) this.#whenEmpty?.()
   }
 
-  #acceptFailed(error: NodeJS.ErrnoException, endpoint: Endpoint): void {
+  #acceptFailed(error: Error & { readonly code?: string }, endpoint: Endpoint): void {
     const now = this.#options.clock.monotonic()
     if (now - this.#acceptErrorLoggedAt < ACCEPT_ERROR_LOG_MS) return
     this.#acceptErrorLoggedAt = now
