@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, type Hash } from 'node:crypto'
+import { join } from 'node:path'
 import { iterateAnyBatches, type Record, RecordBatch } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
 import { nodeDisk, nodeProcesses } from './disk-node.js'
@@ -34,7 +35,7 @@ interface ExpectedPartition {
   readonly offsetOfMaxTimestamp?: number
   readonly read_uncommitted: ExpectedRecords
   readonly read_committed: ExpectedRecords
-  readonly producers: readonly ExpectedProducer[]
+  readonly producers?: readonly ExpectedProducer[]
 }
 
 interface ExpectedProducer {
@@ -49,10 +50,17 @@ interface ExpectedProducer {
 interface Expected {
   readonly clusterId: string
   readonly partitions: { readonly [name: string]: ExpectedPartition }
-  readonly logSizesAfterRecovery?: { readonly [file: string]: number }
+  readonly logSizesAfterRecovery?: { readonly [partition: string]: { readonly [file: string]: number } }
 }
 
-async function open(logs: string): Promise<BrokerLogDirectories> {
+/** The intervals that the topics were made with. */
+function indexInterval(topic: string): number {
+  if (topic === 'plain') return 512
+  if (topic.startsWith('comp-')) return 1024
+  return /^(txn|deleted-records|compacted.*)$/.test(topic) ? 256 : 4096
+}
+
+async function open(logs: string, producers: 'expire' | 'stay'): Promise<BrokerLogDirectories> {
   const time = new ManualTime(MADE)
   return LogDirectories.open({
     dirs: [logs],
@@ -61,8 +69,14 @@ async function open(logs: string): Promise<BrokerLogDirectories> {
     timers: time,
     random: seededRandom(1),
     processes: nodeProcesses,
+    config: producers === 'stay' ? { 'producer.id.expiration.ms': 2 ** 60 } : {},
     brokerId: 1,
-    topicConfig: () => ({ ...DEFAULT_TOPIC_CONFIG, 'retention.ms': -1, 'segment.index.bytes': 65536 }),
+    topicConfig: (topic) => ({
+      ...DEFAULT_TOPIC_CONFIG,
+      'retention.ms': -1,
+      'segment.index.bytes': 65536,
+      'index.interval.bytes': indexInterval(topic),
+    }),
   })
 }
 
@@ -169,12 +183,14 @@ async function seen(log: PartitionLog, expected: ExpectedPartition): Promise<Par
 for (const variant of vectors.datadirs()) {
   describe(`the data directory ${variant}, written by Apache Kafka`, () => {
     const expected = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
+    // Of the clean ones DescribeProducers was asked before the stop, when no producer had expired.
+    const producers = variant.endsWith('/clean') ? 'stay' : 'expire'
     let directories: BrokerLogDirectories
     let folder: ReturnType<typeof vectors.extractDatadir>
 
     before(async () => {
       folder = vectors.extractDatadir(variant)
-      directories = await open(folder.logs)
+      directories = await open(folder.logs, producers)
     })
     after(async () => {
       await directories?.close()
@@ -192,14 +208,85 @@ for (const variant of vectors.datadirs()) {
       })
     }
 
+    const sizes = Object.entries(expected.logSizesAfterRecovery ?? {})
+    if (sizes.length > 0) {
+      it('has cut the data files to the sizes that they had after Kafka recovered them', () => {
+        for (const [name, files] of sizes) {
+          // The original broker's cleaner has been at the compacted ones before their sizes were taken.
+          if (name.endsWith('-delete') || name.startsWith('compacted')) continue
+          const found = nodeDisk.listNow(join(folder.logs, name)).filter((file) => file.name.endsWith('.log'))
+          const ours = found.map((file) => [file.name, nodeDisk.statNow(join(folder.logs, name, file.name))!.sizeInBytes])
+          assert.deepEqual(Object.fromEntries(ours), files, name)
+        }
+      })
+    }
+
+    it('knows the producers that DescribeProducers named', () => {
+      for (const [name, { topic, partition, producers }] of Object.entries(expected.partitions)) {
+        if (producers === undefined) continue
+        const views = directories.get({ topic, partition })!.producers()
+        assert.deepEqual(
+          views.map((view) => ({
+            producerId: view.producerId,
+            producerEpoch: view.producerEpoch,
+            lastSequence: view.lastSequence,
+            lastTimestamp: view.lastTimestamp,
+            coordinatorEpoch: view.coordinatorEpoch < 0 ? null : view.coordinatorEpoch,
+            currentTransactionStartOffset: view.currentTransactionFirstOffset < 0 ? null : view.currentTransactionFirstOffset,
+          })),
+          producers,
+          name,
+        )
+      }
+    })
+
     it('serves the same after a clean stop and a second start', async () => {
       await directories.close()
-      directories = await open(folder.logs)
+      directories = await open(folder.logs, producers)
       assert.equal(directories.wasCleanShutdown(folder.logs), true)
       for (const partition of Object.values(expected.partitions)) {
         const log = directories.get(partition)!
         assert.equal(log.cut, null)
         assert.deepEqual(await seen(log, partition), partition)
+      }
+    })
+  })
+}
+
+/**
+ * What a start and a stop write anew, in their own order or with today's state; and what waited to be removed.
+ */
+const REWRITTEN = /^[^/]+$|\.deleted$|-delete\/|(^|\/)leader-epoch-checkpoint$/
+
+/** The cleaner writes many batches at once and takes the last records of segments: its indexes and snapshots cannot be made again. */
+const OF_CLEANER = /^compacted/
+
+/** A producer snapshot that is not above the log start: Kafka's next start removes it as well. */
+function isBeforeStart(file: string, partitions: Expected['partitions']): boolean {
+  const [name, offset] = file.split(/[/.]/)
+  return file.endsWith('.snapshot') && Number(offset) <= partitions[name!]!.logStartOffset
+}
+
+for (const variant of ['main/clean', 'main/indexes-removed', 'old-formats/clean']) {
+  describe(`the data directory ${variant}, opened and closed`, () => {
+    it('has every data file, index and snapshot byte for byte as Kafka left it, or would have if they had not been removed', async () => {
+      const folder = vectors.extractDatadir(variant)
+      try {
+        await (await open(folder.logs, 'stay')).close()
+        const files = vectors.json<{ readonly [file: string]: { readonly sha256: string } }>(`datadirs/${variant.replace('indexes-removed', 'clean')}.files.json`)
+        const { partitions } = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
+        const isRebuilt = variant.endsWith('indexes-removed')
+        let compared = 0
+        for (const [file, { sha256 }] of Object.entries(files)) {
+          if (REWRITTEN.test(file) || isBeforeStart(file, partitions) || (isRebuilt && OF_CLEANER.test(file))) continue
+          compared++
+          const path = join(folder.logs, file)
+          assert.ok(nodeDisk.statNow(path) !== null, `${file} is missing`)
+          assert.equal(createHash('sha256').update(nodeDisk.readFileNow(path)).digest('hex'), sha256, file)
+        }
+        assert.ok(compared > 15)
+      } finally {
+        folder.remove()
       }
     })
   })

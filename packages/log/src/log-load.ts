@@ -176,6 +176,7 @@ class Loading {
   async #recover(segment: Segment): Promise<number> {
     await this.#producersAt(segment.baseOffset)
     const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs)
+    if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
     this.#cutBytes += cutBytes
     this.#problem ??= problem
     if (cutBytes > 0) {
@@ -189,7 +190,6 @@ class Loading {
     const unflushed = this.segments.between(recoveryPoint, Number.POSITIVE_INFINITY)
     for (const [at, segment] of unflushed.entries()) {
       const cut = await this.#recover(segment)
-      if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
       if (cut === 0) continue
       for (const later of unflushed.slice(at + 1)) this.#remove(later)
       break
