@@ -215,13 +215,16 @@ const fresh = (): Model => ({
   sequences: new Map(),
 })
 
-async function crashAt(seed: number, operation: number, steps: number): Promise<'stopped' | 'ended'> {
+/** Syncs that the disk says it did and did not. */
+type Lie = (kind: string, path: string) => boolean
+
+async function crashAt(seed: number, operation: number, steps: number, lie: Lie = () => false): Promise<'stopped' | 'ended'> {
   const disk = new MemoryDisk()
   const model = fresh()
   let stopped = false
   const work = workload(disk, model, seededRandom(seed), steps)
-  disk.faults = ({ number }) => {
-    if (number < operation) return undefined
+  disk.faults = ({ number, kind, path }) => {
+    if (number < operation) return lie(kind, path) ? { take: 0 } : undefined
     stopped = true
     disk.stop()
     return { fail: 'EIO' }
@@ -259,6 +262,23 @@ describe('a log after the machine stopped', () => {
     }
     assert.ok(crashes > 200, `${crashes} crash points`)
   })
+
+  const lies: Record<string, Lie> = {
+    'of the data': (kind, path) => kind === 'sync' && path.endsWith('.log'),
+    'of the folder': (kind, path) => kind === 'syncDirectory' && path.endsWith('t-0'),
+    'of the transaction index': (kind, path) => kind === 'sync' && path.endsWith('.txnindex'),
+  }
+  for (const [what, lie] of Object.entries(lies)) {
+    it(`is found wanting when the syncs ${what} are left out`, async function () {
+      this.timeout(120_000)
+      let found = 0
+      for (let seed = 1; seed < 400 && found === 0; seed++) {
+        const operation = 60 + Math.floor(seededRandom(seed).next() * 400)
+        await crashAt(seed, operation, 120, lie).catch(() => found++)
+      }
+      assert.equal(found, 1)
+    })
+  }
 
   it('at a random operation of random workloads, the same', async function () {
     this.timeout(120_000)

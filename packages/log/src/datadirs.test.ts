@@ -273,7 +273,9 @@ for (const variant of ['main/clean', 'main/indexes-removed', 'old-formats/clean'
       const folder = vectors.extractDatadir(variant)
       try {
         await (await open(folder.logs, 'stay')).close()
-        const files = vectors.json<{ readonly [file: string]: { readonly sha256: string } }>(`datadirs/${variant.replace('indexes-removed', 'clean')}.files.json`)
+        const files = vectors.json<{ readonly [file: string]: { readonly sha256: string } }>(
+          `datadirs/${variant.replace('indexes-removed', 'clean')}.files.json`,
+        )
         const { partitions } = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
         const isRebuilt = variant.endsWith('indexes-removed')
         let compared = 0

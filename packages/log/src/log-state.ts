@@ -42,6 +42,8 @@ export class LogState {
   /** Cancels for the files that wait to be removed. */
   readonly pendingRemovals = new Set<() => void>()
   #flushing: Promise<void> = Promise.resolve()
+  /** Files were made or renamed since the folder was synced. */
+  #namesChanged = true
 
   constructor(
     readonly context: LogContext,
@@ -116,6 +118,9 @@ export class LogState {
       return
     }
     old.becomeInactiveNow()
+    // Until its indexes are on the disk, too, the closed segment counts as one to be scanned.
+    this.recoveryPoint = Math.min(this.recoveryPoint, Math.max(old.baseOffset, baseOffset - 1))
+    this.#namesChanged = true
     const segment = this.newSegment(baseOffset)
     segment.createNow()
     this.segments.add(segment)
@@ -137,23 +142,40 @@ export class LogState {
     return !this.context.directory.isOffline
   }
 
+  /**
+   * Of the active segment only the data: a restart scans it anyway and builds its indexes again. So appends that wait for the disk
+   * share one sync with all that came before it began. A closed segment is not scanned once the recovery point is past its end:
+   * its indexes and snapshot must be on the disk by then.
+   */
   async #flushNow(upTo: number): Promise<void> {
     const { context } = this
     if (upTo <= this.recoveryPoint || context.directory.isOffline || this.isClosed) return
-    for (const segment of this.segments.between(this.recoveryPoint, upTo)) await this.#syncSegment(segment)
-    await this.snapshots.sync(upTo)
+    const { active } = this.segments
+    const target = upTo > active.baseOffset ? this.logEndOffset : upTo
+    for (const segment of this.segments.between(this.recoveryPoint, target)) {
+      await this.#syncSegment(segment, segment === active ? 'data' : 'all')
+    }
     await this.epochFile.settled()
-    await context.disk.syncDirectory(this.folder.path)
+    if (this.#namesChanged) {
+      this.#namesChanged = false
+      await context.disk.syncDirectory(this.folder.path)
+    }
     if (context.directory.isOffline) return
-    this.recoveryPoint = Math.max(this.recoveryPoint, Math.min(upTo, this.logEndOffset))
+    // It may have been closed meanwhile, with nothing but its data on the disk.
+    const next = this.segments.after(active)
+    const limit = next === undefined ? this.logEndOffset : Math.max(next.baseOffset - 1, active.baseOffset)
+    this.recoveryPoint = Math.max(this.recoveryPoint, Math.min(target, limit))
     this.lastFlushAt = context.clock.monotonic()
   }
 
-  async #syncSegment(segment: Segment): Promise<void> {
+  async #syncSegment(segment: Segment, what: 'data' | 'all'): Promise<void> {
     try {
-      segment.writeIndexesNow(segment === this.segments.active ? 'full' : 'trimmed')
+      if (what === 'data') return await segment.syncData()
+      segment.writeIndexesNow()
       await segment.sync()
       await this.snapshots.sync(segment.baseOffset)
+      const next = this.segments.after(segment)
+      if (next !== undefined) await this.snapshots.sync(next.baseOffset)
     } catch (error) {
       // Retention may take a segment away while it is synced; nobody needs it any more then.
       if (this.segments.all.includes(segment)) throw error

@@ -7,7 +7,7 @@ import { Pages } from './pages.js'
 import { PathIndex } from './path-index.js'
 import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
 
-/** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken. */
+/** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken (a sync that takes 0 does nothing and says it did). */
 export interface DiskOperation {
   readonly kind: 'open' | 'write' | 'read' | 'truncate' | 'sync' | 'rename' | 'remove' | 'mkdir' | 'list' | 'syncDirectory'
   readonly path: string
@@ -260,7 +260,7 @@ export class MemoryDisk implements Disk {
 
   async syncDirectory(path: string): Promise<void> {
     const folder = posix.normalize(path)
-    this.ask('syncDirectory', folder)
+    if (this.ask('syncDirectory', folder, 1) === 0) return
     for (const change of this.#nameChanges) if (change.folder === folder) change.apply(this.#durableFiles)
     this.#nameChanges = this.#nameChanges.filter((change) => change.folder !== folder)
   }
@@ -310,8 +310,7 @@ class MemoryFile implements DiskFile {
   }
 
   async dataSync(): Promise<void> {
-    this.disk.ask('sync', this.path)
-    this.content.sync()
+    if (this.disk.ask('sync', this.path, 1) > 0) this.content.sync()
   }
 
   closeNow(): void {}

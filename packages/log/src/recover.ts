@@ -134,7 +134,7 @@ class IndexBuilder {
 
   finish(): void {
     this.segment.indexes.times.append(this.segment.maxTimestamp, this.segment.offsetOfMaxTimestamp)
-    this.segment.writeIndexesNow('trimmed')
+    this.segment.writeIndexesNow()
   }
 }
 

@@ -202,10 +202,10 @@ export class Segment {
   }
 
   /** Writes what the index files lack. */
-  writeIndexesNow(size: 'full' | 'trimmed'): void {
+  writeIndexesNow(): void {
     if (this.#indexes === null) return
-    this.#offsetFile.writeNow(this.#indexes.offsets, size)
-    this.#timeFile.writeNow(this.#indexes.times, size)
+    this.#offsetFile.writeNow(this.#indexes.offsets)
+    this.#timeFile.writeNow(this.#indexes.times)
     if (this.#txnsWritten !== this.txns.changes) this.#writeTxnsNow()
   }
 
@@ -229,13 +229,18 @@ export class Segment {
   /** The segment takes no more: its largest timestamp ends the time index, files are cut to what they hold. */
   becomeInactiveNow(): void {
     this.indexes.times.append(this.maxTimestamp, this.offsetOfMaxTimestamp)
-    this.writeIndexesNow('trimmed')
+    this.writeIndexesNow()
     if (this.config().preallocate) this.data.now().truncateNow(this.sizeInBytes)
+  }
+
+  /** The batches survive a stop of the machine once this resolves; the indexes may have to be built again. */
+  syncData(): Promise<void> {
+    return this.data.pinned((file) => file.dataSync())
   }
 
   /** Everything that was appended survives a stop of the machine once this resolves. */
   async sync(): Promise<void> {
-    await this.data.pinned((file) => file.dataSync())
+    await this.syncData()
     await this.#offsetFile.sync()
     await this.#timeFile.sync()
     if (this.txns.entries.length > 0) {
