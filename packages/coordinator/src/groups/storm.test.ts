@@ -25,7 +25,6 @@ describe('a storm of rebalances (F49)', () => {
     const generation = world.generation
     await world.calm(30)
     world.assertWhole()
-    assert.ok(generation > 1, 'the storm let rounds through')
     assert.ok(world.generation > generation)
     // One session timer for each member, one that looks for expired offsets, and perhaps one that waits for the last to sync.
     assert.ok(world.time.timerCount <= MEMBERS + 2, `${world.time.timerCount} timers are left`)
