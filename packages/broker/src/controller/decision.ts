@@ -20,7 +20,12 @@ export interface Decision<Result> {
 
 export const NO_ERROR: ControllerResult = { error: 'NONE', message: null }
 
-export const failure = (error: ControllerError, message: string | null): ControllerResult => ({ error, message })
+/** Messages repeat names and values of requests; a string of an answer has room for 32767 bytes, and a reader for less. */
+const LONGEST_MESSAGE = 1000
+
+export function failure(error: ControllerError, message: string | null): ControllerResult {
+  return { error, message: message === null || message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…` }
+}
 
 /** A request for more is refused with INVALID_PARTITIONS: one request must not fill the disk with folders (docs/differences.md). */
 export const NEW_PARTITIONS_LIMIT = 10_000

@@ -13,11 +13,24 @@ interface Result {
   readonly message: string | null
 }
 
+const keyOf = ({ resourceType, resourceName }: Resource): string => `${resourceType} ${resourceName}`
+
+/** Which resources a request names more than once. One pass: a request has room for millions. */
+export function repeatedIn(resources: readonly Resource[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const resource of resources) {
+    const key = keyOf(resource)
+    if (seen.has(key)) repeated.add(key)
+    seen.add(key)
+  }
+  return repeated
+}
+
 /** Why a resource cannot be altered (INVALID_REQUEST), or null. */
-export function alterProblem(resource: Resource, all: readonly Resource[]): string | null {
-  const { resourceType, resourceName, configs } = resource
-  const same = all.filter((other) => other.resourceType === resourceType && other.resourceName === resourceName)
-  if (same.length > 1) return 'Each resource must appear at most once.'
+export function alterProblem(resource: Resource, repeated: ReadonlySet<string>): string | null {
+  const { resourceType, configs } = resource
+  if (repeated.has(keyOf(resource))) return 'Each resource must appear at most once.'
   if (new Set(configs.map(({ name }) => name)).size < configs.length) return 'Error due to duplicate config keys'
   const nulls = configs.filter(({ value }) => value === null).map(({ name }) => name)
   if (nulls.length > 0) return `Null value not supported for : ${nulls.join(', ')}`
