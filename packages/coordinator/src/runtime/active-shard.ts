@@ -2,7 +2,7 @@
  * A loaded shard at work. Each command is decided, its records are appended and then applied, and its answers wait until the high
  * watermark has passed what they speak of. The order of these steps is the whole of this file; the rules are in the Shard.
  */
-import { BatchBuilder, type CodecName, type ErrorName } from '@mq/protocol'
+import { BatchBuilder, type CodecName, type ErrorName, InvariantError } from '@mq/protocol'
 import { Mailbox } from './mailbox.js'
 import type { Clock, Logger, PartitionAppended, PartitionCommitted, PartitionPort, PartitionRefused, Timers } from './ports.js'
 import type { Decision, RequestId, Shard, ShardTypes } from './shard.js'
@@ -111,6 +111,8 @@ export class ActiveShard<T extends ShardTypes> {
       // Deciding changes nothing, so only this request is lost.
       logger.error({ shard: rules.name, partition: this.#port.partition, error }, 'a command could not be decided')
       this.#refuse(origin.request, 'UNKNOWN_SERVER_ERROR')
+      // But what memory holds cannot be right any more: the log is.
+      if (error instanceof InvariantError) this.#break(error)
       return
     }
     return this.#carryOut(decision, command, origin)

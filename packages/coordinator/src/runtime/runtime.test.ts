@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BatchBuilder, type ErrorName } from '@mq/protocol'
+import { BatchBuilder, type ErrorName, InvariantError } from '@mq/protocol'
 import { ManualTime, MemoryPartition, settled } from '../testing.js'
 import { SILENT } from './ports.js'
 import { Runtime } from './runtime.js'
@@ -15,7 +15,7 @@ interface CounterTypes {
     | { kind: 'later'; afterMs: number; by: number }
     | { kind: 'cancel' }
     | { kind: 'countDown'; from: number }
-    | { kind: 'fail' }
+    | { kind: 'fail'; invariant?: true }
     | { kind: 'refusedWith'; error: ErrorName }
     | { kind: 'addOrTell'; by: number }
   LogRecord: { by: number }
@@ -73,7 +73,7 @@ const rules: Shard<CounterTypes> = {
           ? { records: [{ by: 1 }], next: { kind: 'countDown', from: command.from - 1 } }
           : { records: [{ by: 1 }], replies: [[request, 'zero']] }
       case 'fail':
-        throw new Error('a defect')
+        throw command.invariant ? new InvariantError('cannot be') : new Error('a defect')
       case 'addOrTell':
         return {
           records: [{ by: command.by }],
@@ -280,6 +280,17 @@ describe('coordinator runtime', () => {
     assert.equal(await run({ kind: 'fail' })(), 'UNKNOWN_SERVER_ERROR')
     assert.deepEqual(lines, ['error a command could not be decided'])
     assert.equal(await run({ kind: 'add', by: 1 })(), '1')
+  })
+
+  it('goes back to what the log says when an invariant is broken', async () => {
+    const { runtime, port, run, state, lines } = assemble()
+    await runtime.load(port)
+    await run({ kind: 'add', by: 5 })()
+    const parked = run({ kind: 'park' })
+    assert.equal(await run({ kind: 'fail', invariant: true })(), 'UNKNOWN_SERVER_ERROR')
+    assert.equal(await parked(), 'NOT_COORDINATOR')
+    assert.deepEqual([state()!.total, state()!.parked], [5, []])
+    assert.deepEqual(lines, ['error a command could not be decided', 'error counter is loaded again'])
   })
 
   it('refuses requests above its limit', async () => {
