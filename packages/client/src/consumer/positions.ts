@@ -93,6 +93,13 @@ export class Positions {
     position.epoch = ++this.#epoch
   }
 
+  /** Nothing is stored for the group, but this member had come so far: it goes on there, and the next commit stores it. */
+  continueAt(topic: string, partition: number, offset: number): void {
+    this.startAt(topic, partition, offset, undefined)
+    const position = this.get(topic, partition)
+    if (position !== undefined) position.resolved = offset
+  }
+
   /** Forgets where to fetch, so that the runner looks it up again (offset out of range). */
   forget(topic: string, partition: number): void {
     const position = this.get(topic, partition)

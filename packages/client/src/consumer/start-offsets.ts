@@ -57,7 +57,7 @@ export class StartOffsets {
       if (sought !== undefined) lookUps.push({ topic, partition, timestamp: sought })
       else if (offset >= 0) positions.startAt(topic, partition, offset, offset)
       // Nothing is stored, but this member has been reading: a reset to the end would skip what it had not finished.
-      else if (before !== undefined) positions.startAt(topic, partition, before, undefined)
+      else if (before !== undefined) positions.continueAt(topic, partition, before)
       else lookUps.push({ topic, partition, timestamp: this.#resetTo(topic) })
     }
     await this.#lookUp(lookUps)
