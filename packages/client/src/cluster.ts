@@ -23,7 +23,8 @@ import { ReconnectPauses } from './reconnect'
 import { type RetryPolicy, retrying } from './retry'
 import type { ResponseOf } from './versions'
 
-export type BrokersSource = readonly string[] | (() => string[] | Promise<string[]>)
+export type BrokersFunction = () => string[] | Promise<string[]>
+export type BrokersSource = readonly string[] | BrokersFunction
 
 /** A fetch may hold its connection for seconds, so it has one of its own beside the one for everything else. */
 export type Purpose = 'main' | 'fetch'

@@ -12,7 +12,7 @@ import { ADMIN_EVENTS, CONSUMER_EVENTS, Instrumentation, PRODUCER_EVENTS } from 
 import { createLogger, type LogCreator, type Logger } from './logger'
 import { nodeEnvironment } from './node-environment'
 import type { Environment, SocketFactory } from './ports'
-import { type CustomPartitioner, defaultPartitioner } from './producer/partitioner'
+import { defaultPartitioner, type ICustomPartitioner } from './producer/partitioner'
 import { Producer } from './producer/producer'
 import { type RetryOptions, retryPolicy } from './retry'
 
@@ -33,7 +33,7 @@ export interface KafkaConfig {
 }
 
 export interface ProducerConfig {
-  createPartitioner?: CustomPartitioner
+  createPartitioner?: ICustomPartitioner
   retry?: RetryOptions
   /** ms; default 300000. */
   metadataMaxAge?: number
@@ -68,6 +68,10 @@ export interface ConsumerConfig {
   rackId?: string
   /** KIP-345: a member that keeps its partitions over a restart. Beyond kafkajs. */
   groupInstanceId?: string
+}
+
+export interface AdminConfig {
+  retry?: RetryOptions
 }
 
 const DEFAULT_METADATA_MAX_AGE_MS = 300_000
@@ -162,7 +166,7 @@ export class Kafka {
     })
   }
 
-  admin(config: { retry?: RetryOptions } = {}): Admin {
+  admin(config: AdminConfig = {}): Admin {
     const logger = this.#logger.namespace('Admin')
     const instrumentation = this.#instrumentation(logger)
     const cluster = this.#cluster({ ...config, allowAutoTopicCreation: false }, instrumentation, ADMIN_EVENTS, logger)

@@ -6,7 +6,8 @@ import type { Clock } from './ports'
 export interface LoggerEntryContent {
   readonly timestamp: string
   readonly message: string
-  [key: string]: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: log creators written for kafkajs read what they know to be there
+  [key: string]: any
 }
 
 export interface LogEntry {

@@ -1,5 +1,6 @@
 /** Groups: list, describe, delete. */
 
+import type { ConsumerGroupState } from '../consumer/consumer'
 import { failureOf, KafkaJSDeleteGroupsError, KafkaJSNonRetriableError, protocolError } from '../errors'
 import { checkArray, type Routes } from './routes'
 
@@ -42,7 +43,7 @@ export class GroupAdmin {
             })),
             protocol: group.protocolData,
             protocolType: group.protocolType,
-            state: group.groupState,
+            state: group.groupState as ConsumerGroupState,
           }
         }),
       ),

@@ -37,7 +37,7 @@ describe('the round robin assigner', () => {
   })
 
   it('writes the bytes that kafkajs writes', async () => {
-    const ours = roundRobin({ cluster, groupId: 'g', logger: undefined })
+    const ours = roundRobin({ cluster, groupId: 'g', logger: undefined as never })
     const theirs = kafkajs.PartitionAssigners.roundRobin({ cluster: cluster as never, groupId: 'g', logger: undefined as never })
     assert.equal(ours.name, theirs.name)
     assert.deepEqual(ours.protocol({ topics: ['t', 'u'] }), theirs.protocol({ topics: ['t', 'u'] }))

@@ -1,5 +1,6 @@
 /** The default assigner, kafkajs' own (name and bytes, so that members of both share a group): all partitions dealt out one by one. */
 
+import type { Logger } from '../logger'
 import { AssignerProtocol, type Assignment } from './assigner-protocol'
 
 export interface GroupMember {
@@ -30,7 +31,7 @@ export interface AssignerCluster {
 export type PartitionAssigner<Cluster extends AssignerCluster = AssignerCluster> = (config: {
   cluster: Cluster
   groupId: string
-  logger: unknown
+  logger: Logger
 }) => Assigner
 
 const NAME = 'RoundRobinAssigner'

@@ -88,9 +88,7 @@ describe('the consumer', () => {
       let refusals = 1
       const { OffsetCommit } = group.broker.answers
       group.broker.answers.OffsetCommit = (...args) =>
-        refusals-- > 0
-          ? { topics: [{ name: 't', partitions: [{ partitionIndex: 0, errorCode }] }] }
-          : OffsetCommit!(...args)
+        refusals-- > 0 ? { topics: [{ name: 't', partitions: [{ partitionIndex: 0, errorCode }] }] } : OffsetCommit!(...args)
       const consumer = await connected()
       const seen: string[] = []
       await consumer.run({ eachMessage: async ({ message }) => void seen.push(String(message.value)) })
@@ -402,7 +400,9 @@ describe('the consumer', () => {
     await new Promise((resolve) => setTimeout(resolve, 60))
     const asked = group.broker.requests
       .filter(({ api }) => api === 'Fetch')
-      .flatMap(({ body }) => (body as { topics: { partitions: { partition: number; fetchOffset: number }[] }[] }).topics[0]!.partitions)
+      .flatMap(
+        ({ body }) => (body as { topics: { partitions: { partition: number; fetchOffset: number }[] }[] }).topics[0]!.partitions,
+      )
     // The partition at work is read ahead once; the two that wait are not asked for again.
     for (const partition of [0, 1, 2]) assert.ok(asked.every((each) => each.partition !== partition || each.fetchOffset <= 10))
     assert.equal(new Set(asked.filter(({ fetchOffset }) => fetchOffset === 10).map(({ partition }) => partition)).size, 1)
@@ -424,7 +424,9 @@ describe('the consumer', () => {
     })
     await consumer.run({ eachMessage: async () => {} })
     await assert.rejects(consumer.subscribe({ topic: 'u' }), { message: 'Cannot subscribe to topic while consumer is running' })
-    assert.throws(() => consumer.seek({ topic: 't', partition: 0, offset: '-3' }), { message: 'Offset must not be a negative number' })
+    assert.throws(() => consumer.seek({ topic: 't', partition: 0, offset: '-3' }), {
+      message: 'Offset must not be a negative number',
+    })
     assert.throws(() => consumer.seek({ topic: 't', partition: 0, offset: 'x' }), {
       message: 'Invalid offset, expected a long received x',
     })
@@ -434,6 +436,9 @@ describe('the consumer', () => {
     await assert.rejects(consumer.commitOffsets([{ topic: 't', partition: 0, offset: '1', metadata: 5 as never }]), {
       message: 'Invalid offset metadata, expected string or null, received 5',
     })
-    assert.throws(() => consumer.on('consumer.nothing' as never, () => {}), /Event name should be one of consumer\.events\.HEARTBEAT, /)
+    assert.throws(
+      () => consumer.on('consumer.nothing' as never, () => {}),
+      /Event name should be one of consumer\.events\.HEARTBEAT, /,
+    )
   })
 })

@@ -3,6 +3,7 @@
  * Partitions are handled side by side up to the asked concurrency; messages of one partition strictly in order.
  */
 
+import { decompressReplaced, needsDecompression } from '../codecs'
 import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors'
 import type { Logger } from '../logger'
 import type { Environment } from '../ports'
@@ -127,7 +128,8 @@ export class Runner {
     const { run, positions } = this.#options
     let batch: Batch
     try {
-      batch = decodeChunk(chunk, this.#options.readUncommitted)
+      const records = needsDecompression() ? await decompressReplaced(chunk.records) : chunk.records
+      batch = decodeChunk({ ...chunk, records }, this.#options.readUncommitted)
     } catch (error) {
       this.#end(error as Error)
       return

@@ -8,6 +8,7 @@
  */
 
 import { BatchBuilder } from '@mq/protocol'
+import { type Codec, compressBatch, replacedCodec } from '../codecs'
 import type { RecordInput } from './messages'
 
 /** Batches with the same choices may share a request. */
@@ -46,16 +47,21 @@ export interface Batch {
 
 class OpenBatch implements Batch {
   readonly builder: BatchBuilder
+  /** A codec that the program put in the place of ours. */
+  readonly codec: Codec | undefined
   readonly waiters: Waiter[] = []
   attempts = 0
   bytes: Buffer | undefined
+  /** What the program's own codec made of it, before it is stamped. */
+  squeezed: Buffer | undefined
   constructor(
     readonly topic: string,
     readonly partition: number,
     readonly delivery: Delivery,
     maxBytes: number,
   ) {
-    this.builder = new BatchBuilder({ maxBytes, codec: CODEC_NAMES[delivery.codec]! })
+    this.codec = replacedCodec(delivery.codec)
+    this.builder = new BatchBuilder({ maxBytes, codec: this.codec === undefined ? CODEC_NAMES[delivery.codec]! : 'none' })
   }
   get recordCount(): number {
     return this.builder.recordCount
@@ -211,11 +217,18 @@ export class Accumulator {
     return { requests, leaderless, nextAt }
   }
 
+  /** Compresses the batch with the program's own codec, if there is one; codecs of ours work in `bytesOf`. */
+  async compressed(batch: Batch): Promise<void> {
+    const open = batch as OpenBatch
+    if (open.codec === undefined || open.squeezed !== undefined) return
+    open.squeezed = await compressBatch(open.builder.build(), open.delivery.codec, open.codec)
+  }
+
   /** The batch's bytes, made on the first call. `stamp` may write into the header then (producer id, sequence). */
   bytesOf(batch: Batch, stamp?: (bytes: Buffer) => void): Buffer {
     const open = batch as OpenBatch
     if (open.bytes === undefined) {
-      open.bytes = open.builder.build()
+      open.bytes = open.squeezed ?? open.builder.build()
       stamp?.(open.bytes)
     }
     return open.bytes

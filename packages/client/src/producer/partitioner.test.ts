@@ -10,7 +10,10 @@ const keys = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'order-81723', 'naÃ¯ve cafÃ
 describe('the partitioner', () => {
   it('takes the partition that the message names', () => {
     const choose = defaultPartitioner(() => 0)()
-    assert.equal(choose({ topic: 't', partitionMetadata: partitions([1, 1]), message: { key: 'k', partition: 7 } }), 7)
+    assert.equal(
+      choose({ topic: 't', partitionMetadata: partitions([1, 1]), message: { value: null, key: 'k', partition: 7 } }),
+      7,
+    )
   })
 
   it('places keys as kafkajs and Java do', () => {
@@ -19,7 +22,7 @@ describe('the partitioner', () => {
     for (const key of [...keys, Buffer.from([0xff, 0x80, 0x00])])
       for (const count of [1, 3, 50])
         assert.equal(
-          ours({ topic: 't', partitionMetadata: partitions(Array(count).fill(1)), message: { key } }),
+          ours({ topic: 't', partitionMetadata: partitions(Array(count).fill(1)), message: { value: null, key } }),
           theirs({ topic: 't', partitionMetadata: partitions(Array(count).fill(1)), message: { key, value: null } }),
           String(key),
         )
@@ -31,7 +34,7 @@ describe('the partitioner', () => {
     for (const key of [...keys, Buffer.from([0xff, 0x80, 0x00])]) {
       const partitionMetadata = partitions(Array(97).fill(1))
       assert.equal(
-        ours({ topic: 't', partitionMetadata, message: { key } }),
+        ours({ topic: 't', partitionMetadata, message: { value: null, key } }),
         theirs({ topic: 't', partitionMetadata, message: { key, value: null } }),
       )
     }
@@ -41,7 +44,7 @@ describe('the partitioner', () => {
   it('goes round the partitions that have a leader when there is no key', () => {
     const choose = defaultPartitioner(() => 4)()
     const turns = Array.from({ length: 6 }, () =>
-      choose({ topic: 't', partitionMetadata: partitions([1, -1, 2, 3]), message: {} }),
+      choose({ topic: 't', partitionMetadata: partitions([1, -1, 2, 3]), message: { value: null } }),
     )
     assert.deepEqual(turns, [3, 0, 2, 3, 0, 2])
   })
@@ -49,8 +52,8 @@ describe('the partitioner', () => {
   it('still chooses one when no partition has a leader, and counts per topic', () => {
     const choose = defaultPartitioner(() => 0)()
     const partitionMetadata = partitions([-1, -1])
-    assert.equal(choose({ topic: 'a', partitionMetadata, message: { key: null } }), 1)
-    assert.equal(choose({ topic: 'b', partitionMetadata, message: { key: null } }), 1)
-    assert.equal(choose({ topic: 'a', partitionMetadata, message: { key: null } }), 0)
+    assert.equal(choose({ topic: 'a', partitionMetadata, message: { value: null, key: null } }), 1)
+    assert.equal(choose({ topic: 'b', partitionMetadata, message: { value: null, key: null } }), 1)
+    assert.equal(choose({ topic: 'a', partitionMetadata, message: { value: null, key: null } }), 0)
   })
 })

@@ -1,6 +1,7 @@
 /** Which partition a message goes to: Java's choice for keys by default, kafkajs' old (wrong) hash for those who began with it. */
 
 import { murmur2 } from '@mq/protocol'
+import type { Message } from './messages'
 
 export interface PartitionMetadata {
   partitionErrorCode: number
@@ -14,12 +15,13 @@ export interface PartitionMetadata {
 
 export interface PartitionerArgs {
   topic: string
-  partitionMetadata: readonly PartitionMetadata[]
-  message: { key?: Buffer | string | null | undefined; partition?: number | null | undefined }
+  partitionMetadata: PartitionMetadata[]
+  message: Message
 }
 
 export type Partitioner = (args: PartitionerArgs) => number
-export type CustomPartitioner = () => Partitioner
+/** Called once for each producer; kafkajs' name. */
+export type ICustomPartitioner = () => Partitioner
 
 const positive = (hash: number): number => hash & 0x7fffffff
 const bytesOf = (key: Buffer | string): Buffer => (Buffer.isBuffer(key) ? key : Buffer.from(String(key)))
@@ -71,12 +73,12 @@ function partitionerWith(hash: (key: Buffer | string) => number, startAt: () => 
 
 /** Java's default for keyed messages (murmur2). */
 export const defaultPartitioner =
-  (startAt: () => number): CustomPartitioner =>
+  (startAt: () => number): ICustomPartitioner =>
   () =>
     partitionerWith((key) => murmur2(bytesOf(key)), startAt)
 
 /** What kafkajs 1.x used. */
 export const legacyPartitioner =
-  (startAt: () => number): CustomPartitioner =>
+  (startAt: () => number): ICustomPartitioner =>
   () =>
     partitionerWith(legacyMurmur2, startAt)

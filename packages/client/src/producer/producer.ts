@@ -1,28 +1,14 @@
-/** The producer's public face, and the runner that carries batches from the accumulator to the leaders. */
+/** The producer's public face: checks what it is given, places records in partitions, and tells where they went. sender.ts sends. */
 
-import { crc32c, RECORD_BATCH } from '@mq/protocol'
-import type { Cluster } from '../cluster'
 import type { CompressionTypes } from '../enums'
-import {
-  failureOf,
-  KafkaJSError,
-  KafkaJSNonRetriableError,
-  KafkaJSNotImplemented,
-  KafkaJSNumberOfRetriesExceeded,
-  KafkaJSProtocolError,
-  KafkaJSTopicMetadataNotLoaded,
-  protocolError,
-} from '../errors'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNotImplemented, KafkaJSTopicMetadataNotLoaded } from '../errors'
 import type { On, ProducerListeners } from '../event-payloads'
 import { type Instrumentation, onOf, PRODUCER_EVENTS, type ProducerEvents } from '../events'
 import type { Logger } from '../logger'
-import type { Environment } from '../ports'
-import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
-import type { ResponseOf } from '../versions'
-import { Accumulator, type Batch, type Delivery, type Placed } from './accumulator'
+import type { Delivery, Placed } from './accumulator'
 import { type Message, recordOf } from './messages'
 import type { Partitioner } from './partitioner'
-import { Sequences, type Stamp } from './sequences'
+import { Sender, type SenderOptions } from './sender'
 
 export interface ProducerRecord {
   topic: string
@@ -34,11 +20,16 @@ export interface ProducerRecord {
   compression?: CompressionTypes
 }
 
+export interface TopicMessages {
+  topic: string
+  messages: Message[]
+}
+
 export interface ProducerBatch {
   acks?: number
   timeout?: number
   compression?: CompressionTypes
-  topicMessages?: { topic: string; messages: Message[] }[]
+  topicMessages?: TopicMessages[]
 }
 
 /** One entry for each partition that got messages. Offsets and times are decimal strings. */
@@ -46,6 +37,9 @@ export interface RecordMetadata {
   topicName: string
   partition: number
   errorCode: number
+  /** Only brokers before 0.11 answered these two. */
+  offset?: string
+  timestamp?: string
   /** Offset of the first message of this call in the partition. */
   baseOffset?: string
   /** When the broker stamped the batch, in ms; -1 when records keep their own time. */
@@ -53,51 +47,24 @@ export interface RecordMetadata {
   logStartOffset?: string
 }
 
-export interface ProducerOptions {
-  readonly cluster: Cluster
-  readonly environment: Environment
+export interface ProducerOptions extends SenderOptions {
   readonly instrumentation: Instrumentation
-  readonly logger: Logger
   readonly partitioner: Partitioner
-  readonly retry: RetryPolicy
-  readonly idempotent: boolean
-  readonly transactionalId: string | undefined
-  readonly transactionTimeoutMs: number
 }
-
-/** Most bytes that wait in the producer; send() holds its caller back above it. */
-const BUFFER_BYTES = 64 * 1024 * 1024
-/** How much longer than the broker's own limit a Produce answer may take, in ms. */
-const ANSWER_MARGIN_MS = 5_000
-const DUPLICATE_SEQUENCE_NUMBER = 46
-const STALE_METADATA = new Set([
-  'NOT_LEADER_OR_FOLLOWER',
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'LEADER_NOT_AVAILABLE',
-  'FENCED_LEADER_EPOCH',
-  'UNKNOWN_LEADER_EPOCH',
-  'REPLICA_NOT_AVAILABLE',
-  'KAFKA_STORAGE_ERROR',
-])
 
 export class Producer {
   readonly events: ProducerEvents = PRODUCER_EVENTS
   /** Adds a listener; the answer removes it. */
   readonly on: On<ProducerListeners>
   readonly #options: ProducerOptions
-  readonly #accumulator = new Accumulator()
-  readonly #sequences = new Sequences()
-  readonly #delays = new Map<Batch, Generator<number>>()
-  readonly #waitingForRoom: (() => void)[] = []
+  readonly #sender: Sender
   readonly #waitingForSends: (() => void)[] = []
   #sendsUnderWay = 0
   #state: 'disconnected' | 'connecting' | 'connected' | 'disconnecting' = 'disconnected'
-  #pumpScheduled = false
-  #pumpAgain: () => void = () => {}
-  #identifying: Promise<void> | undefined
 
   constructor(options: ProducerOptions) {
     this.#options = options
+    this.#sender = new Sender(options)
     this.on = onOf('producer', PRODUCER_EVENTS, options.instrumentation) as On<ProducerListeners>
   }
 
@@ -114,12 +81,13 @@ export class Producer {
     this.#state = 'connecting'
     try {
       await this.#options.cluster.connect()
-      if (this.#options.idempotent) await this.#identify()
+      if (this.#options.idempotent) await this.#sender.identify()
     } catch (error) {
       this.#state = 'disconnected'
       await this.#options.cluster.disconnect()
       throw error
     }
+    this.#sender.open()
     this.#state = 'connected'
     this.#options.instrumentation.emit(PRODUCER_EVENTS.CONNECT, () => null)
   }
@@ -129,10 +97,8 @@ export class Producer {
     if (this.#state === 'disconnected') return
     this.#state = 'disconnecting'
     await this.#allSent()
-    this.#pumpAgain()
-    this.#accumulator.failAll(new KafkaJSNonRetriableError('The producer is disconnected'))
+    this.#sender.close(new KafkaJSNonRetriableError('The producer is disconnected'))
     await this.#options.cluster.disconnect()
-    this.#sequences.forget()
     this.#state = 'disconnected'
     this.#options.instrumentation.emit(PRODUCER_EVENTS.DISCONNECT, () => null)
   }
@@ -164,8 +130,8 @@ export class Producer {
     }
   }
 
-  async #sendChecked(delivery: Delivery, topicMessages: { topic: string; messages: Message[] }[]): Promise<RecordMetadata[]> {
-    await this.#room()
+  async #sendChecked(delivery: Delivery, topicMessages: TopicMessages[]): Promise<RecordMetadata[]> {
+    if (!this.#sender.hasRoom) await this.#sender.room()
     const { cluster, environment } = this.#options
     const merged = new Map<string, Message[]>()
     for (const { topic, messages } of topicMessages) {
@@ -194,11 +160,9 @@ export class Producer {
         else group.push(records[at]!)
       })
       for (const [partition, group] of byPartition)
-        placed.push(
-          this.#accumulator.append(topic, partition, delivery, group).then((result) => metadataOf(topic, partition, result)),
-        )
+        placed.push(this.#sender.append(topic, partition, delivery, group).then((result) => metadataOf(topic, partition, result)))
     }
-    this.#schedulePump()
+    this.#sender.flushSoon()
     const settled = await Promise.allSettled(placed)
     const failed = settled.find((each) => each.status === 'rejected')
     if (failed !== undefined) throw failed.reason
@@ -208,22 +172,26 @@ export class Producer {
 
   /** Transactions are not part of this version: it rejects and says so. */
   async transaction(): Promise<never> {
+    if (this.#options.transactionalId === undefined)
+      throw new KafkaJSNonRetriableError('Must provide transactional id for transactional producer')
     throw new KafkaJSNotImplemented('Transactions are not implemented in this version of @mq/client')
   }
 
-  #check(acks: number, compression: number, topicMessages: { topic: string; messages: Message[] }[]): void {
-    if (this.#state !== 'connected') throw new KafkaJSError('The producer is disconnected')
+  /** In kafkajs' order: what is wrong with the call comes before the state of the connection. */
+  #check(acks: number, compression: number, topicMessages: TopicMessages[]): void {
+    for (const { topic } of topicMessages) if (!topic) throw new KafkaJSNonRetriableError('Invalid topic')
     if (this.#options.idempotent && acks !== -1)
       throw new KafkaJSNonRetriableError(
         "Not requiring ack for all messages invalidates the idempotent producer's EoS guarantees",
       )
+    for (const { topic, messages } of topicMessages)
+      if (!messages) throw new KafkaJSNonRetriableError(`Invalid messages array [${messages}] for topic "${topic}"`)
     if (!(compression >= 0 && compression <= 4))
       throw new KafkaJSNonRetriableError(`Invalid compression ${compression}: expected one of CompressionTypes`)
     if (![-1, 0, 1].includes(acks)) throw new KafkaJSNonRetriableError(`Invalid acks ${acks}: expected -1, 0 or 1`)
-    for (const { topic, messages } of topicMessages) {
-      if (!topic) throw new KafkaJSNonRetriableError('Invalid topic')
-      if (!messages) throw new KafkaJSNonRetriableError(`Invalid messages array [${messages}] for topic "${topic}"`)
-    }
+    if (this.#state === 'disconnecting')
+      throw new KafkaJSNonRetriableError("The producer is disconnecting; therefore, it can't safely accept messages anymore")
+    if (this.#state !== 'connected') throw new KafkaJSError('The producer is disconnected')
   }
 
   async #knowTopics(topics: string[]): Promise<void> {
@@ -232,191 +200,9 @@ export class Producer {
     await cluster.retrying(() => cluster.addMultipleTargetTopics(topics))
   }
 
-  async #room(): Promise<void> {
-    while (this.#accumulator.sizeInBytes > BUFFER_BYTES) await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
-  }
-
-  #madeRoom(): void {
-    if (this.#accumulator.sizeInBytes <= BUFFER_BYTES) for (const resume of this.#waitingForRoom.splice(0)) resume()
-  }
-
   #allSent(): Promise<void> {
     return this.#sendsUnderWay === 0 ? Promise.resolve() : new Promise((resolve) => this.#waitingForSends.push(resolve))
   }
-
-  /** Sends of one turn gather: the pump runs once they have all been encoded. */
-  #schedulePump(): void {
-    if (this.#pumpScheduled) return
-    this.#pumpScheduled = true
-    queueMicrotask(() => {
-      this.#pumpScheduled = false
-      this.#pump()
-    })
-  }
-
-  #pump(): void {
-    const { cluster, environment } = this.#options
-    if (this.#options.idempotent && this.#sequences.identity === undefined) {
-      if (!this.#accumulator.isEmpty) this.#identifyThenPump()
-      return
-    }
-    const now = environment.clock.monotonic()
-    const { requests, leaderless, nextAt } = this.#accumulator.ready(
-      (topic, partition) => cluster.leaderOf(topic, partition),
-      now,
-    )
-    for (const request of requests) void this.#deliver(request)
-    let wakeAt = nextAt
-    if (leaderless.length > 0) {
-      wakeAt = Math.min(wakeAt ?? Number.POSITIVE_INFINITY, now + this.#options.retry.initialRetryTime)
-      for (const { topic, partition } of leaderless)
-        if (this.#accumulator.countLeaderless(topic, partition) > this.#options.retry.retries)
-          this.#accumulator.failAll(
-            protocolError(5),
-            (otherTopic, otherPartition) => otherTopic === topic && otherPartition === partition,
-          )
-      void cluster
-        .refreshMetadata()
-        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
-      this.#madeRoom()
-    }
-    this.#pumpAgain()
-    if (wakeAt !== undefined) this.#pumpAgain = environment.timers.after(wakeAt - now, () => this.#schedulePump())
-  }
-
-  #identifyThenPump(): void {
-    this.#identify().then(
-      () => this.#schedulePump(),
-      (error: Error) => {
-        this.#accumulator.failAll(error)
-        this.#madeRoom()
-      },
-    )
-  }
-
-  /** Asks for a producer id. Callers at the same time share one request. */
-  #identify(): Promise<void> {
-    this.#identifying ??= this.#askIdentity().finally(() => {
-      this.#identifying = undefined
-    })
-    return this.#identifying
-  }
-
-  async #askIdentity(): Promise<void> {
-    const { cluster, transactionalId, transactionTimeoutMs } = this.#options
-    await cluster.retrying(async () => {
-      const connection = await cluster.anyBroker()
-      const response = await connection.send('InitProducerId', {
-        transactionalId: transactionalId ?? null,
-        transactionTimeoutMs,
-        producerId: -1,
-        producerEpoch: -1,
-      })
-      if (response.errorCode !== 0) throw protocolError(response.errorCode)
-      this.#sequences.start({ producerId: response.producerId, producerEpoch: response.producerEpoch })
-    })
-  }
-
-  async #deliver({ leader, delivery, batches }: { leader: number; delivery: Delivery; batches: Batch[] }): Promise<void> {
-    const { cluster } = this.#options
-    try {
-      const connection = await cluster.findBroker({ nodeId: leader })
-      const response = await connection.send(
-        'Produce',
-        { transactionalId: null, acks: delivery.acks, timeoutMs: delivery.timeoutMs, topicData: this.#topicData(batches) },
-        { expectsAnswer: delivery.acks !== 0, timeoutMs: delivery.timeoutMs + ANSWER_MARGIN_MS },
-      )
-      if (delivery.acks === 0)
-        for (const batch of batches) this.#placed(batch, { baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 })
-      else this.#answered(batches, response)
-    } catch (error) {
-      for (const batch of batches) this.#failed(batch, error as Error)
-      await cluster
-        .refreshMetadata()
-        .catch((problem: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${problem.message}`))
-    }
-    this.#madeRoom()
-    this.#schedulePump()
-  }
-
-  #topicData(batches: Batch[]): { name: string; partitionData: { index: number; records: Buffer }[] }[] {
-    const byTopic = new Map<string, { index: number; records: Buffer }[]>()
-    for (const batch of batches) {
-      const { topic, partition, recordCount } = batch
-      const stamp = this.#options.idempotent
-        ? (bytes: Buffer) => stampBatch(bytes, this.#sequences.take(topic, partition, recordCount))
-        : undefined
-      const entry = { index: partition, records: this.#accumulator.bytesOf(batch, stamp) }
-      const group = byTopic.get(topic)
-      if (group === undefined) byTopic.set(topic, [entry])
-      else group.push(entry)
-    }
-    return [...byTopic].map(([name, partitionData]) => ({ name, partitionData }))
-  }
-
-  #answered(batches: Batch[], response: ResponseOf<'Produce'>): void {
-    const waiting = new Map(batches.map((batch) => [`${batch.topic}\u0000${batch.partition}`, batch]))
-    let stale = false
-    for (const { name, partitionResponses } of response.responses)
-      for (const answer of partitionResponses) {
-        const key = `${name}\u0000${answer.index}`
-        const batch = waiting.get(key)
-        if (batch === undefined) continue
-        waiting.delete(key)
-        if (answer.errorCode === 0 || answer.errorCode === DUPLICATE_SEQUENCE_NUMBER)
-          this.#placed(batch, {
-            baseOffset: answer.errorCode === 0 ? answer.baseOffset : -1,
-            logAppendTimeMs: answer.logAppendTimeMs,
-            logStartOffset: answer.logStartOffset,
-          })
-        else {
-          const failure = failureOf(answer.errorCode, answer.errorMessage)
-          stale ||= STALE_METADATA.has(failure.type)
-          this.#failed(
-            batch,
-            Object.assign(new KafkaJSProtocolError(failure), { topic: batch.topic, partition: batch.partition }),
-          )
-        }
-      }
-    for (const batch of waiting.values())
-      this.#failed(batch, new KafkaJSError(`The broker did not answer for ${batch.topic}-${batch.partition}`))
-    if (stale)
-      void this.#options.cluster
-        .refreshMetadata()
-        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
-  }
-
-  #placed(batch: Batch, placed: Placed): void {
-    this.#delays.delete(batch)
-    this.#accumulator.settle(batch, placed)
-  }
-
-  /** Tries the batch again later, or gives it up. */
-  #failed(batch: Batch, error: Error): void {
-    const { environment, retry, logger } = this.#options
-    const delays = this.#delays.get(batch) ?? retryDelays(retry, environment.random)
-    this.#delays.set(batch, delays)
-    const next = mayRetry(error) && this.#state !== 'disconnected' ? delays.next() : ({ done: true } as const)
-    if (next.done === true) {
-      this.#delays.delete(batch)
-      if (this.#options.idempotent) this.#sequences.forget()
-      const final = mayRetry(error)
-        ? new KafkaJSNumberOfRetriesExceeded(error, { retryCount: batch.attempts - 1, retryTime: 0 })
-        : error
-      this.#accumulator.settle(batch, final)
-      return
-    }
-    logger.debug(`Trying ${batch.topic}-${batch.partition} again in ${next.value} ms`, { error: error.message })
-    this.#accumulator.postpone(batch, environment.clock.monotonic() + next.value)
-  }
-}
-
-/** Writes producer id and sequence into a finished batch and puts its checksum right. */
-function stampBatch(bytes: Buffer, { producerId, producerEpoch, baseSequence }: Stamp): void {
-  RECORD_BATCH.producerId.set(bytes, 0, producerId)
-  RECORD_BATCH.producerEpoch.set(bytes, 0, producerEpoch)
-  RECORD_BATCH.baseSequence.set(bytes, 0, baseSequence)
-  RECORD_BATCH.crc.set(bytes, 0, crc32c(bytes, RECORD_BATCH.attributes.at))
 }
 
 function metadataOf(

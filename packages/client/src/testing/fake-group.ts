@@ -72,12 +72,22 @@ export class FakeGroup {
         this.generation++
         const { name, metadata } = protocols[0]!
         const member = { memberId, metadata }
-        return { generationId: this.generation, protocolName: name, protocolType: 'consumer', leader: memberId, memberId, members: [member] }
+        return {
+          generationId: this.generation,
+          protocolName: name,
+          protocolType: 'consumer',
+          leader: memberId,
+          memberId,
+          members: [member],
+        }
       },
       SyncGroup: () => ({
         protocolType: 'consumer',
         protocolName: 'RoundRobinAssigner',
-        assignment: AssignerProtocol.MemberAssignment.encode({ version: 0, assignment: { [topic]: this.logs.map((_, at) => at) } }),
+        assignment: AssignerProtocol.MemberAssignment.encode({
+          version: 0,
+          assignment: { [topic]: this.logs.map((_, at) => at) },
+        }),
       }),
       Heartbeat: () => ({}),
       LeaveGroup: () => ({}),
