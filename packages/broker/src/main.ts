@@ -55,6 +55,11 @@ function readProfile(flags: Flags): Profile | { readonly wrong: string } {
 async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> {
   const log = createLogger({ level: flags.logLevel, pretty: process.stderr.isTTY })
   for (const warning of warnings) log.warn({}, warning)
+  if (process.env.MQ_DEBUG) {
+    const { printTraces } = require('./trace.js') as typeof import('./trace.js')
+    const unknown = printTraces(process.env.MQ_DEBUG, (line) => process.stderr.write(line))
+    if (unknown.length > 0) log.warn({}, `MQ_DEBUG names no traces: ${unknown.join(', ')}`)
+  }
   // Loaded here: help, version and usage errors do not need a broker.
   const { Broker } = require('./broker.js') as typeof import('./broker.js')
   const { nodeEnvironment } = require('./node-environment.js') as typeof import('./node-environment.js')

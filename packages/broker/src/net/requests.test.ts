@@ -1,5 +1,6 @@
 // Golden answers of 3.9.1 to odd input, as far as frames, headers and ApiVersions go; what becomes of a handler's bug.
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { APIS, decodeResponse, InvariantError } from '@mq/protocol'
 import { CLOSE_CONNECTION, type Handler, handler, NO_RESPONSE } from '../handlers/handler.js'
 import { HANDLERS } from '../handlers/index.js'
@@ -7,6 +8,7 @@ import { SILENT_LOGGER } from '../logging.js'
 import { nodeEnvironment } from '../node-environment.js'
 import type { BrokerServices } from '../services.js'
 import { RawClient, requestFrame } from '../testing/raw-client.js'
+import type { RequestTrace } from '../trace.js'
 import { mayOverlap, RequestRouter } from './requests.js'
 import { SocketServer } from './server.js'
 
@@ -29,7 +31,7 @@ describe('Requests', () => {
     clients = []
     const router = new RequestRouter({
       handlers,
-      services: () => ({}) as BrokerServices,
+      services: () => ({ clock: nodeEnvironment().clock }) as BrokerServices,
       log: SILENT_LOGGER,
       onFatal: (error) => fatal.push(error),
     })
@@ -186,6 +188,29 @@ describe('Requests', () => {
     const broken = handler('Heartbeat', { versions: '0-4' }, () => ({ errorCode: 'many' as unknown as number }))
     const client = await (await begin([broken]))()
     assert.equal((await client.ask('Heartbeat', 0, {})).errorCode, -1)
+  })
+
+  it('tells a tracer of each request what became of it', async () => {
+    const traces: RequestTrace[] = []
+    const listen = (trace: unknown) => void traces.push(trace as RequestTrace)
+    subscribe('mq.broker.request', listen)
+    const client = await (
+      await begin([
+        handler('Heartbeat', { versions: '0-4' }, () => Promise.resolve({ errorCode: 0 })),
+        handler('Produce', { versions: '0-11' }, () => CLOSE_CONNECTION),
+      ])
+    )()
+    await client.ask('Heartbeat', 0, {})
+    client.write(requestFrame({ key: 0, version: 3, body: Buffer.from('ffff0000000003e800000000', 'hex') }))
+    await client.closed()
+    unsubscribe('mq.broker.request', listen)
+    assert.deepEqual(
+      traces.map(({ api, version, answer, clientId }) => [api, version, answer, clientId]),
+      [
+        ['Heartbeat', 0, 10, 'raw'],
+        ['Produce', 3, 'closed', 'probe'],
+      ],
+    )
   })
 
   it('reports a broken invariant', async () => {

@@ -17,6 +17,7 @@ import {
 import { CLOSE_CONNECTION, type Handler, NO_RESPONSE } from '../handlers/handler.js'
 import type { Logger } from '../ports.js'
 import type { BrokerServices, RequestContext } from '../services.js'
+import { type RequestTrace, requestServed } from '../trace.js'
 import type { Connection, Reply } from './connection.js'
 
 export interface RequestRouterOptions {
@@ -80,12 +81,35 @@ export class RequestRouter {
         onGone: (gone) => connection.onGone(gone),
         broker: services,
       }
-      return this.#run(handler, request, context)
+      return requestServed.hasSubscribers ? this.#traced(handler, request, context, frame) : this.#run(handler, request, context)
     } catch (error) {
       if (error instanceof DecodeError) return this.#closed(connection, `${name}: ${error.message}`)
       this.#report(name, connection.id, error)
       return { close: `${name} failed` }
     }
+  }
+
+  #traced(handler: Handler, request: unknown, context: RequestContext, frame: Buffer): Reply | Promise<Reply> {
+    const { clock } = context.broker
+    const began = clock.monotonic()
+    const publish = (reply: Reply): Reply => {
+      const { apiVersion: version, correlationId, clientId, connectionId } = context
+      const answer = reply === 'none' ? 'none' : 'close' in reply ? 'closed' : reply.reduce((sum, { length }) => sum + length, 0)
+      const trace: RequestTrace = {
+        api: handler.api,
+        version,
+        correlationId,
+        clientId,
+        connectionId,
+        ms: clock.monotonic() - began,
+        requestBytes: frame.length,
+        answer,
+      }
+      requestServed.publish(trace)
+      return reply
+    }
+    const reply = this.#run(handler, request, context)
+    return reply instanceof Promise ? reply.then(publish) : publish(reply)
   }
 
   #run(handler: Handler, request: unknown, context: RequestContext): Reply | Promise<Reply> {
