@@ -91,10 +91,11 @@ async function load(home, name) {
   await run(process.execPath, ['-e', test], { cwd: home })
 }
 
-/** The first fenced block (js or sh) below the heading "Example". */
+/** The first fenced block of JavaScript, or of a shell where there is none. */
 async function runExample(home, readme, broker) {
-  const found = /^#+ Example\b[\s\S]*?^```(js|sh)\n([\s\S]*?)^```/m.exec(readFileSync(readme, 'utf8'))
-  if (found === null) throw new Error('the README has no section "Example" with a block of js or sh')
+  const text = readFileSync(readme, 'utf8')
+  const found = /^```(js)\n([\s\S]*?)^```/m.exec(text) ?? /^```(sh)\n([\s\S]*?)^```/m.exec(text)
+  if (found === null) throw new Error('the README has no block of js or sh')
   const [, language, code] = found
   const file = join(home, language === 'sh' ? 'example.sh' : /^\s*import\b/m.test(code) ? 'example.mjs' : 'example.cjs')
   writeFileSync(file, code)
