@@ -34,7 +34,7 @@ export class RawClient {
 
   static connect(port: number, host = '127.0.0.1'): Promise<RawClient> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host })
+      const socket = connect({ port, host, noDelay: true })
       socket.once('error', reject)
       socket.once('connect', () => {
         socket.removeListener('error', reject)
