@@ -89,8 +89,9 @@ export class LogState {
   }
 
   /** In the background; a failure takes the directory offline. */
-  writeEpochs(): Promise<void> {
-    return this.epochFile.write().catch((error) => {
+  async writeEpochs(): Promise<void> {
+    if (this.isClosed) return
+    await this.epochFile.write().catch((error) => {
       this.context.directory.failWith(error)
     })
   }
@@ -300,7 +301,7 @@ export class LogState {
         this.context.directory.failWith(error)
       }
     }
-    this.abandon()
+    await this.abandon()
   }
 
   async #settle(): Promise<void> {
@@ -320,12 +321,14 @@ export class LogState {
     await this.context.disk.syncDirectory(this.folder.path)
   }
 
-  /** Closes the files as they are. */
-  abandon(): void {
+  /** Closes the files as they are, once nothing is under way on them any more. */
+  async abandon(): Promise<void> {
+    this.isClosed = true
     for (const cancel of this.pendingRemovals) cancel()
     this.pendingRemovals.clear()
-    this.isClosed = true
     this.tail.clear()
+    await this.#flushing
+    await this.epochFile.settled().catch(() => {})
     for (const segment of this.segments.all) {
       this.context.indexMemory.forget(segment)
       segment.closeNow()

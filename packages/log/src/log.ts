@@ -369,7 +369,7 @@ export class PartitionLog implements Log {
 
   /** Closes the files as they are: for a partition that is deleted. */
   abandon(): Promise<void> {
-    return this.#writer.run(async () => this.#state.abandon())
+    return this.#writer.run(() => this.#state.abandon())
   }
 
   toString(): string {

@@ -20,4 +20,30 @@ describe('open files', () => {
     for (const file of all) file.closeNow()
     assert.equal(files.count, 0)
   })
+
+  it('are closed only when the work on them has ended, and opened anew meanwhile', async () => {
+    const disk = new MemoryDisk()
+    disk.makeDirectoryNow('/d')
+    const closed: string[] = []
+    const openNow = disk.openNow.bind(disk)
+    let opened = 0
+    disk.openNow = (path, mode) => {
+      const file = openNow(path, mode)
+      const name = `${path} ${++opened}`
+      file.closeNow = () => closed.push(name)
+      return file
+    }
+    const file = new LazyFile(new OpenFiles(disk, 3), () => '/d/f')
+    file.now('create')
+    let finish = () => {}
+    const work = file.pinned(() => new Promise<void>((resolve) => (finish = resolve)))
+    file.closeNow()
+    assert.deepEqual(closed, [])
+    file.now()
+    finish()
+    await work
+    assert.deepEqual(closed, ['/d/f 1'])
+    file.closeNow()
+    assert.deepEqual(closed, ['/d/f 1', '/d/f 2'])
+  })
 })

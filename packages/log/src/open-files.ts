@@ -34,11 +34,18 @@ export class OpenFiles {
   }
 }
 
+/** An open file and how much work is under way on it. */
+interface Handle {
+  readonly file: DiskFile
+  pins: number
+  /** Nobody uses it any more; it is closed when the work on it ends: its descriptor must not be another file's by then. */
+  isAbandoned: boolean
+}
+
 /** One file by its path. */
 export class LazyFile {
-  #file: DiskFile | null = null
+  #handle: Handle | null = null
   #used = false
-  #pins = 0
 
   constructor(
     readonly files: OpenFiles,
@@ -46,7 +53,7 @@ export class LazyFile {
   ) {}
 
   get isBusy(): boolean {
-    return this.#pins > 0
+    return this.#handle !== null && this.#handle.pins > 0
   }
 
   wasUsed(): boolean {
@@ -57,29 +64,36 @@ export class LazyFile {
 
   /** The open file. It may be closed once this turn is over: use `pinned` for work that takes longer. */
   now(mode: OpenMode = 'readWrite'): DiskFile {
+    return this.#open(mode).file
+  }
+
+  #open(mode: OpenMode): Handle {
     this.#used = true
-    if (this.#file === null) {
-      this.#file = this.files.disk.openNow(this.pathOf(), mode)
-      this.files.opened(this)
-    }
-    return this.#file
+    if (this.#handle !== null) return this.#handle
+    const handle = { file: this.files.disk.openNow(this.pathOf(), mode), pins: 0, isAbandoned: false }
+    this.#handle = handle
+    this.files.opened(this)
+    return handle
   }
 
   /** Keeps the file open until `work` is done. */
   async pinned<R>(work: (file: DiskFile) => Promise<R>): Promise<R> {
-    const file = this.now()
-    this.#pins++
+    const handle = this.#open('readWrite')
+    handle.pins++
     try {
-      return await work(file)
+      return await work(handle.file)
     } finally {
-      this.#pins--
+      handle.pins--
+      if (handle.isAbandoned && handle.pins === 0) handle.file.closeNow()
     }
   }
 
   closeNow(): void {
-    const file = this.#file
-    this.#file = null
+    const handle = this.#handle
+    if (handle === null) return
+    this.#handle = null
     this.files.closed(this)
-    file?.closeNow()
+    if (handle.pins > 0) handle.isAbandoned = true
+    else handle.file.closeNow()
   }
 }
