@@ -151,8 +151,8 @@ export const COORDINATOR_CONFIG = configs({
     default: 0,
     importance: 'high',
     update: 'read-only',
-    doc: 'Compression of the batches in the offsets topic: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. Without effect: they are written uncompressed.',
-    effect: 'accepted',
+    doc: 'Compression of the batches in the offsets topic: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.',
+    effect: 'honoured',
   },
   'offsets.topic.num.partitions': {
     type: 'int',
