@@ -43,10 +43,17 @@ describe('the tail cache', () => {
     assert.deepEqual([tail.read(12, 29, 100, true)!.sizeInBytes, tail.read(12, 30, 100, true)!.sizeInBytes], [10, 20])
   })
 
-  it('does not keep a large buffer alive for a small slice of it', () => {
-    const tail = new TailCache(1000).tailOf()
+  it('counts the memory that its slices hold, once for all slices of a slab', () => {
+    const cache = new TailCache(100_000)
+    const tail = cache.tailOf()
     const slab = Buffer.alloc(64 * 1024)
     tail.add(0, 0, slab.subarray(100, 200))
-    assert.notEqual(tail.read(0, 1, 1, true)!.slices[0]!.buffer, slab.buffer)
+    tail.add(1, 1, slab.subarray(200, 300))
+    assert.equal(cache.sizeInBytes, 64 * 1024)
+    tail.add(2, 2, Buffer.alloc(50_000))
+    assert.equal(cache.sizeInBytes, 50_000, 'both slices of the slab had to go')
+    assert.equal(tail.read(1, 3, 1, true), null)
+    tail.add(3, 3, Buffer.alloc(200_000))
+    assert.equal(cache.sizeInBytes, 0, 'what is larger than the cache empties the tail of its log')
   })
 })

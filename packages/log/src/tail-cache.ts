@@ -2,6 +2,8 @@
  * What was appended last, kept in memory for the readers at the end of the logs: bounded by bytes for the whole broker, the
  * oldest goes first. Nearly all fetches are answered from here without the disk (DESIGN 4.6).
  *
+ * What counts is the memory that is held: a batch is a view into the slab that a connection read into, and one batch keeps all of its slab.
+ *
  * Invariant: the entries of one log are what was appended to it from some offset on, without a gap, to its end.
  */
 
@@ -13,13 +15,12 @@ interface Entry {
   bytes: Buffer | null
 }
 
-/** A slice that holds less than this part of the memory behind it is copied, so that it does not keep all of it. */
-const SMALLEST_PART = 1 / 8
-
 export class TailCache {
   readonly #order: Entry[] = []
   #oldest = 0
   #sizeInBytes = 0
+  /** How many entries are views into each piece of memory. */
+  readonly #views = new Map<ArrayBufferLike, number>()
 
   constructor(readonly maxBytes: number) {}
 
@@ -33,7 +34,10 @@ export class TailCache {
 
   add(entry: Entry): void {
     this.#order.push(entry)
-    this.#sizeInBytes += entry.bytes!.length
+    const memory = entry.bytes!.buffer
+    const views = this.#views.get(memory) ?? 0
+    if (views === 0) this.#sizeInBytes += memory.byteLength
+    this.#views.set(memory, views + 1)
     while (this.#sizeInBytes > this.maxBytes) {
       const oldest = this.#order[this.#oldest++]!
       if (oldest.bytes !== null) oldest.owner.dropOldest()
@@ -45,7 +49,13 @@ export class TailCache {
   }
 
   release(entry: Entry): void {
-    this.#sizeInBytes -= entry.bytes!.length
+    const memory = entry.bytes!.buffer
+    const views = this.#views.get(memory)! - 1
+    if (views > 0) this.#views.set(memory, views)
+    else {
+      this.#views.delete(memory)
+      this.#sizeInBytes -= memory.byteLength
+    }
     entry.bytes = null
   }
 }
@@ -65,12 +75,11 @@ export class TailOfLog {
 
   /** Exactly one batch, as it went to the disk. */
   add(firstOffset: number, lastOffset: number, bytes: Buffer): void {
-    if (bytes.length > this.cache.maxBytes) {
+    if (bytes.buffer.byteLength > this.cache.maxBytes) {
       this.clear()
       return
     }
-    const kept = bytes.length < bytes.buffer.byteLength * SMALLEST_PART ? Buffer.from(bytes) : bytes
-    const entry: Entry = { owner: this, firstOffset, lastOffset, bytes: kept }
+    const entry: Entry = { owner: this, firstOffset, lastOffset, bytes }
     this.#entries.push(entry)
     this.cache.add(entry)
   }
