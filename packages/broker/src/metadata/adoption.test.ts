@@ -60,7 +60,13 @@ class Time {
   }
 }
 
-const RETENTION_PASS_MS = 400_000
+const RETENTION_PASS_MS = 3000
+/** A pass each second, and no other work on the way. */
+const PASSES = {
+  'log.initial.task.delay.ms': '1000',
+  'log.retention.check.interval.ms': '1000',
+  'replica.high.watermark.checkpoint.interval.ms': '1000000000',
+}
 /** COORDINATOR_LOAD_IN_PROGRESS */
 const LOADING = 14
 const EARLIEST = -2
@@ -93,7 +99,12 @@ describe('adoption of a directory that Java wrote', function () {
     lines = []
     const keep = (_: object, line: string) => lines.push(line)
     const log = { debug() {}, info() {}, warn: keep, error: keep }
-    running = await startBroker({ directory: logs, configs, environment: { clock: time.clock, timers: time.timers }, log })
+    running = await startBroker({
+      directory: logs,
+      configs: { ...PASSES, ...configs },
+      environment: { clock: time.clock, timers: time.timers },
+      log,
+    })
     client = await RawClient.connect(running.port)
     return client
   }
@@ -141,6 +152,27 @@ describe('adoption of a directory that Java wrote', function () {
       assert.deepEqual([name, starts.get(name), grown ? logEndOffset : ends.get(name)], [name, logStartOffset, logEndOffset])
     }
   }
+  /** At least one whole pass over all logs: the pass that comes by a topic of ours for the second time has begun since. */
+  async function retentionPass(): Promise<void> {
+    const name = 'canary'
+    const configs = [{ name: 'retention.ms', value: '1' }]
+    const topics = [{ name, numPartitions: 1, replicationFactor: 1, assignments: [], configs }]
+    await client!.ask('CreateTopics', 5, { topics, timeoutMs: 1000, validateOnly: false })
+    for (let times = 0; times < 2; times++) {
+      await produce(name, new BatchBuilder({}))
+      const end = (await offsets(LATEST)).get(`${name}-0`)
+      for (let tries = 0; (await offsets(EARLIEST)).get(`${name}-0`) !== end; tries++) {
+        assert.ok(tries < 100, 'the pass does not end')
+        await time.advance(RETENTION_PASS_MS)
+      }
+    }
+  }
+  async function produce(topic: string, batch: BatchBuilder): Promise<void> {
+    batch.tryAppend({ timestamp: time.wall, key: null, value: Buffer.from('v'), headers: [] })
+    const topicData = [{ name: topic, partitionData: [{ index: 0, records: batch.build() }] }]
+    const produced = await client!.ask('Produce', 9, { transactionalId: null, acks: -1, timeoutMs: 1000, topicData })
+    assert.equal(produced.responses[0]?.partitionResponses[0]?.errorCode, 0)
+  }
   async function alter(topic: string, name: string, value: string): Promise<void> {
     const configs = [{ name, configOperation: 0, value }]
     const answer = await client!.ask('IncrementalAlterConfigs', 1, {
@@ -175,16 +207,16 @@ describe('adoption of a directory that Java wrote', function () {
 
   it('deletes nothing of it, however old, until an alter names a retention config: then only of that topic', async () => {
     await start()
-    await time.advance(RETENTION_PASS_MS)
+    await retentionPass()
     await nothingIsLost()
     await alter('plain', 'segment.bytes', '1000000')
-    await time.advance(RETENTION_PASS_MS)
+    await retentionPass()
     await nothingIsLost()
     await start() // the hold is not forgotten
-    await time.advance(RETENTION_PASS_MS)
+    await retentionPass()
     await nothingIsLost()
     await alter('plain', 'retention.ms', '3600000')
-    await time.advance(RETENTION_PASS_MS)
+    await retentionPass()
     await nothingIsLost(['plain'])
     const starts = await offsets(EARLIEST)
     for (const name of ['plain-0', 'plain-1', 'plain-2']) assert.equal(starts.get(name), expected.partitions[name]!.logEndOffset)
@@ -253,7 +285,7 @@ describe('adoption of a directory that Java wrote', function () {
     assert.match(lines.join('\n'), /plain: adopted partitions 3, which the metadata did not know/)
     assert.match(lines.join('\n'), /adopted 2 topics \(2 partitions\) from .*: the metadata did not know them/)
     assert.deepEqual([(await partition('copied', 0))?.leaderId, (await partition('plain', 3))?.leaderId], [1, 1])
-    await time.advance(RETENTION_PASS_MS)
+    await retentionPass()
     const starts = await offsets(EARLIEST)
     assert.deepEqual(
       [starts.get('copied-0'), starts.get('plain-3')],
@@ -337,11 +369,7 @@ describe('adoption of a directory that Java wrote', function () {
   it('is not fooled when its metadata is lost: nothing looks empty, and no id is given twice', async () => {
     await start()
     const first = await nextProducerId()
-    const batch = new BatchBuilder({ producerId: first, producerEpoch: 0, baseSequence: 0 })
-    batch.tryAppend({ timestamp: time.wall, key: null, value: Buffer.from('v'), headers: [] })
-    const topicData = [{ name: 'plain', partitionData: [{ index: 0, records: batch.build() }] }]
-    const produced = await client!.ask('Produce', 9, { transactionalId: null, acks: -1, timeoutMs: 1000, topicData })
-    assert.equal(produced.responses[0]?.partitionResponses[0]?.errorCode, 0)
+    await produce('plain', new BatchBuilder({ producerId: first, producerEpoch: 0, baseSequence: 0 }))
     await stop()
     loseMetadata()
     await start()
