@@ -65,6 +65,8 @@ export interface DirectoryOptions {
   readonly whenLoaded: (done: number, all: number) => void
 }
 
+type Checkpoint = 'recovery points' | 'log start offsets' | 'high watermarks'
+
 /** Each waits for the disk most of the time. */
 const CLOSED_AT_A_TIME = 8
 
@@ -76,6 +78,7 @@ export class LogDirectory {
   #loaded = false
   #lastSync: Promise<void> = Promise.resolve()
   #nextSync: Promise<void> | null = null
+  #checkpoints: Promise<void> = Promise.resolve()
   /** By name: what the checkpoints hold. An idle broker writes none. */
   readonly #written = new Map<string, string>()
   /** Folders that go away with all they hold; cancels of the timers. */
@@ -255,8 +258,14 @@ export class LogDirectory {
     this.#pendingRemovals.add(cancel)
   }
 
-  /** Writes one of the checkpoints for all partitions; a failure takes the directory offline. */
-  async checkpoint(which: 'recovery points' | 'log start offsets' | 'high watermarks'): Promise<void> {
+  /** Writes one of the checkpoints for all partitions, one after the other; a failure takes the directory offline. */
+  checkpoint(which: Checkpoint): Promise<void> {
+    // The periodic one and the one of a stop would take each other's temporary file away.
+    this.#checkpoints = this.#checkpoints.then(() => this.#checkpointNow(which))
+    return this.#checkpoints
+  }
+
+  async #checkpointNow(which: Checkpoint): Promise<void> {
     if (this.health.isOffline || !this.#loaded) return
     const rows: [string, number, number][] = []
     for (const log of this.logs.values()) {
