@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { iterateBatches } from '@mq/protocol'
+import { nodeDisk } from './disk-node.js'
 import { ALONE, appended, batch, type Harness, harness, produce } from './log.test.support.js'
 import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 import { LogDirectoryError } from './log-directory.js'
@@ -277,4 +281,50 @@ describe('a disk that fails', () => {
       assert.deepEqual(await valuesOf(made), ['0', '1', '2', '3'])
     })
   }
+})
+
+describe('readers while segments go', () => {
+  it('find by time among what is left, and are told of offsets that are gone; nothing goes offline', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mq-readers-'))
+    const time = new ManualTime()
+    const failures: string[] = []
+    const size = batch().length
+    const config = { ...DEFAULT_TOPIC_CONFIG, 'segment.bytes': 2 * size, 'file.delete.delay.ms': 0 }
+    const directories = await open(nodeDisk, time, {
+      dirs: [folder],
+      topicConfig: () => config,
+      openFilesLimit: 2,
+      tailCacheBytes: 0,
+      whenDirectoryFails: (_, error) => failures.push(error.message),
+    })
+    const log = await directories.create({ topic: 't', partition: 0 }, null, config)
+    for (let at = 0; at < 120; at++) appended(await produce(log, batch({ timestamp: 1000 + at })))
+    log.updateHighWatermark(120)
+    await directories.close()
+    const again = await open(nodeDisk, time, {
+      dirs: [folder],
+      topicConfig: () => config,
+      openFilesLimit: 2,
+      tailCacheBytes: 0,
+      whenDirectoryFails: (_, error) => failures.push(error.message),
+    })
+    const opened = again.get({ topic: 't', partition: 0 })!
+    opened.updateHighWatermark(120)
+    for (let keep = 50; keep > 5; keep -= 5) {
+      again.setTopicConfig('t', { ...config, 'retention.bytes': keep * 2 * size })
+      const reads = Array.from({ length: 60 }, (_, at) =>
+        Promise.resolve(opened.read(at * 2, { maxBytes: 10, minOneMessage: true, upTo: 'logEnd' })),
+      )
+      const times = Array.from({ length: 10 }, (_, at) => opened.offsetForTimestamp(1000 + at * 11))
+      await again.applyRetention()
+      time.advance(0)
+      for (const outcome of await Promise.all(reads)) {
+        assert.ok(outcome.kind === 'read' || outcome.error === 'OFFSET_OUT_OF_RANGE', JSON.stringify(outcome))
+      }
+      for (const found of await Promise.all(times)) assert.ok(found !== null && 'offset' in found, JSON.stringify(found))
+    }
+    assert.deepEqual(failures, [])
+    await again.close()
+    rmSync(folder, { recursive: true })
+  })
 })

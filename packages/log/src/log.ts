@@ -207,9 +207,21 @@ export class PartitionLog implements Log {
     }
     if (query === 'latest') return { offset: state.logEndOffset, timestamp: -1, leaderEpoch: state.epochs.latest }
     try {
-      return query === 'maxTimestamp' ? await this.#latestRecord() : await this.#firstRecordAt(query)
+      return await this.#overMovingSegments(() => (query === 'maxTimestamp' ? this.#latestRecord() : this.#firstRecordAt(query)))
     } catch (error) {
       return state.context.directory.failWith(error)
+    }
+  }
+
+  /** Retention or a cut may take away a segment that is looked at: then the look begins anew among those that are left. */
+  async #overMovingSegments<R>(look: () => Promise<R>): Promise<R> {
+    for (;;) {
+      const before = this.#state.segments.all
+      try {
+        return await look()
+      } catch (error) {
+        if (before === this.#state.segments.all) throw error
+      }
     }
   }
 
@@ -217,7 +229,9 @@ export class PartitionLog implements Log {
     for (const segment of this.#state.segments.all) {
       await ensureIndexes(segment)
       if (segment.largestTimestamp() < timestamp) continue
-      return findByTimestamp(segment, timestamp, this.#state.logStartOffset)
+      // Those that are late enough may all lie before the log start: then a later segment may have one.
+      const found = await findByTimestamp(segment, timestamp, this.#state.logStartOffset)
+      if (found !== null) return found
     }
     return null
   }
@@ -338,8 +352,10 @@ export class PartitionLog implements Log {
         const read = snapshots.readNow(offset)
         if (!('problem' in read)) for (const { producerId } of read) see(producerId)
       }
-      for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
-        see(await highestProducerIdIn(segment, fromOffset))
+      await this.#overMovingSegments(async () => {
+        for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
+          see(await highestProducerIdIn(segment, fromOffset))
+      })
     } catch (error) {
       context.directory.failWith(error)
     }

@@ -10,6 +10,7 @@ export class Segments {
     return this.#list.length
   }
 
+  /** Another array whenever a segment was removed. */
   get all(): readonly Segment[] {
     return this.#list
   }
