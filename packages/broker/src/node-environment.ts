@@ -24,10 +24,24 @@ export const nodeTimers: Timers = {
   },
 }
 
-export const nodeRandom: Random = {
-  next: () => Math.random(),
-  bytes: (count) => randomFillSync(Buffer.allocUnsafe(count)),
+/** Random bytes are drawn many at a time: a call for 16 of them costs more than the bytes. */
+const POOL_BYTES = 4096
+let pool = Buffer.alloc(0)
+let poolAt = 0
+
+function randomBytes(count: number): Buffer {
+  if (count > POOL_BYTES) return randomFillSync(Buffer.allocUnsafe(count))
+  if (poolAt + count > pool.length) {
+    pool = randomFillSync(Buffer.allocUnsafeSlow(POOL_BYTES))
+    poolAt = 0
+  }
+  const bytes = Buffer.from(pool.subarray(poolAt, poolAt + count))
+  pool.fill(0, poolAt, poolAt + count) // what was given out is nobody else's business
+  poolAt += count
+  return bytes
 }
+
+export const nodeRandom: Random = { next: () => Math.random(), bytes: randomBytes }
 
 export function nodeEnvironment(): Environment {
   return {

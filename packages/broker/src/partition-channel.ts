@@ -17,6 +17,7 @@ const NO_LIMIT = 2 ** 63
 export function partitionConfigOf(overrides: Readonly<Record<string, string>>, settings: ReadConfig): PartitionConfig {
   const topic = topicConfigOf(overrides, settings)
   const difference = topic['message.timestamp.difference.max.ms']
+  if (difference === NO_LIMIT) return topic as unknown as PartitionConfig
   const limit = (own: number) => (own === NO_LIMIT ? difference : own)
   return {
     ...topic,

@@ -5,17 +5,32 @@ import { topicDefaultText } from './describe.js'
 import type { ReadConfig } from './read.js'
 import { CONFIG_ROWS, type TopicConfig, topicConfigRows } from './tables.js'
 
+/** What topics have without overrides: the same object for all of them, made once for each broker. */
+const inherited = new WeakMap<ReadConfig, TopicConfig>()
+
+function inheritedOf(config: ReadConfig): TopicConfig {
+  const known = inherited.get(config)
+  if (known !== undefined) return known
+  const broker: Readonly<Record<string, ConfigValue>> = config.values
+  const values = topicValuesOf(CONFIG_ROWS, broker)
+  inherited.set(config, values)
+  return values
+}
+
 /** The values of a topic with these overrides. An override that does not parse (written by other hands) counts as not set. */
 export function topicConfigOf(overrides: Readonly<Record<string, string>>, config: ReadConfig): TopicConfig {
   const given: Record<string, ConfigValue> = {}
+  let isOverridden = false
   for (const [name, text] of Object.entries(overrides)) {
     const found = topicConfigRows().get(name)
     if (found === undefined) continue
     const parsed = parseConfig(name, found.row, text)
-    if (parsed.kind === 'parsed') given[name] = parsed.value
+    if (parsed.kind !== 'parsed') continue
+    given[name] = parsed.value
+    isOverridden = true
   }
-  const inherited: Readonly<Record<string, ConfigValue>> = config.values
-  return topicValuesOf(CONFIG_ROWS, inherited, given as Partial<TopicConfig>)
+  const values = inheritedOf(config)
+  return isOverridden ? { ...values, ...(given as Partial<TopicConfig>) } : values
 }
 
 /** What the controller asks before it writes overrides. */
