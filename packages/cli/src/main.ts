@@ -11,7 +11,7 @@ const terminal: Terminal = {
   error: (text) => void process.stderr.write(text),
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   interrupted: new Promise((resolve) => process.once('SIGINT', () => resolve())),
-  isInteractive: process.stderr.isTTY === true,
+  progress: process.stderr.isTTY === true ? process.stderr : null,
 }
 
 // A reader that went away (`mq consume t | head`) is no failure.

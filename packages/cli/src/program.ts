@@ -5,6 +5,7 @@ import { configs } from './commands/configs'
 import { consume } from './commands/consume'
 import { dump } from './commands/dump'
 import { groups } from './commands/groups'
+import { metadata } from './commands/metadata'
 import { produce } from './commands/produce'
 import { topics } from './commands/topics'
 import type { Terminal } from './terminal'
@@ -12,7 +13,7 @@ import type { Terminal } from './terminal'
 /** 0: done. 1: it failed. 2: the command line is wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
-const COMMANDS = [topics, produce, consume, groups, configs, dump]
+const COMMANDS = [topics, produce, consume, groups, configs, metadata, dump]
 
 export function programOf(terminal: Terminal, version: string): Command {
   const program = new Command('mq')
@@ -50,7 +51,13 @@ export async function run(argv: readonly string[], terminal: Terminal, version: 
   }
 }
 
-/** The topic that an error is about, where the client knows it and the message does not say it. */
-function placeOf(error: Error & { topic?: string }): string {
-  return error.topic === undefined || error.message.includes(error.topic) ? '' : ` (topic "${error.topic}")`
+/** The topic that an error, or what caused it, is about, where the client knows it and the message does not say it. */
+function placeOf(error: Error): string {
+  let at: unknown = error
+  for (let depth = 0; depth < 10 && at instanceof Error; depth++) {
+    const { topic } = at as { topic?: unknown }
+    if (typeof topic === 'string') return error.message.includes(topic) ? '' : ` (topic "${topic}")`
+    at = at.cause
+  }
+  return ''
 }

@@ -12,9 +12,9 @@ export interface Progress {
 const WORTH_SHOWING_BYTES = 16 * 1024 * 1024
 
 export function progressOf(terminal: Terminal, what: string, total: number): Progress {
-  if (!terminal.isInteractive || total < WORTH_SHOWING_BYTES) return { at: () => {}, end: () => {} }
+  if (terminal.progress === null || total < WORTH_SHOWING_BYTES) return { at: () => {}, end: () => {} }
   const bar = new SingleBar(
-    { format: `${what} {bar} {percentage}% {eta_formatted}`, stream: process.stderr, clearOnComplete: true },
+    { format: `${what} {bar} {percentage}% {eta_formatted}`, stream: terminal.progress, clearOnComplete: true },
     Presets.shades_classic,
   )
   bar.start(total, 0)

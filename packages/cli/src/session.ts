@@ -17,17 +17,22 @@ export function kafkaOf({ brokers }: CommonOptions): Kafka {
   return new Kafka({ brokers, clientId: 'mq-cli', logLevel: logLevel.NOTHING, retry: { retries: 3 } })
 }
 
+/** Connects, or says in one line which brokers did not answer. */
+export async function connect(client: { connect(): Promise<void> }, { brokers }: CommonOptions): Promise<void> {
+  await client.connect().catch((error: Error) => {
+    throw new Error(
+      `cannot reach a broker at ${brokers.join(', ')}: ${error.message}. Is it running? Use --bootstrap-server to name another.`,
+    )
+  })
+}
+
 export async function withAdmin<Result>(
   command: Command,
   work: (admin: Admin, options: CommonOptions) => Promise<Result>,
 ): Promise<Result> {
   const options = commonOptions(command)
   const admin = kafkaOf(options).admin()
-  await admin.connect().catch((error: Error) => {
-    throw new Error(
-      `cannot reach a broker at ${options.brokers.join(', ')}: ${error.message}. Is it running? Use --bootstrap-server to name another.`,
-    )
-  })
+  await connect(admin, options)
   try {
     return await work(admin, options)
   } finally {

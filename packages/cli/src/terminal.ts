@@ -7,8 +7,8 @@ export interface Terminal {
   lines(): AsyncIterable<string>
   /** Resolves when the user asks to stop (Ctrl-C); `stopped` then holds. */
   readonly interrupted: Promise<void>
-  /** True where a progress bar makes sense. */
-  readonly isInteractive: boolean
+  /** Where a progress bar is drawn; null where nobody watches. */
+  readonly progress: NodeJS.WritableStream | null
 }
 
 /** Prints rows as JSON, or as columns under their headings. */

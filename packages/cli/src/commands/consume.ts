@@ -1,9 +1,9 @@
 /** mq consume: prints records as they come, as text or as JSON lines. */
 
 import { randomUUID } from 'node:crypto'
-import type { KafkaMessage } from '@mq/client'
+import type { Consumer, KafkaMessage } from '@mq/client'
 import type { Command } from 'commander'
-import { commonOptions, kafkaOf, wholeNumber, withAdmin } from '../session'
+import { commonOptions, connect, kafkaOf, wholeNumber, withAdmin } from '../session'
 import type { Terminal } from '../terminal'
 
 interface ConsumeOptions {
@@ -30,59 +30,75 @@ export function consume(program: Command, terminal: Terminal): void {
     .option('--read-uncommitted', 'also records of open and aborted transactions')
     .action(async (topics: string[], options: ConsumeOptions, self: Command) => {
       const common = commonOptions(self)
-      const ownGroup = options.group === undefined
       const groupId = options.group ?? `mq-consume-${randomUUID()}`
-      const ends = options.exitAtEnd ? await endsOf(self, topics) : undefined
-      const consumer = kafkaOf(common).consumer({
-        groupId,
-        maxWaitTimeInMs: 500,
-        readUncommitted: options.readUncommitted === true,
-      })
+      const ends = options.exitAtEnd ? await endsOf(self, topics, options) : undefined
       let read = 0
-      const start = async (finish: () => void): Promise<void> => {
-        await consumer.connect()
-        await consumer.subscribe({ topics, fromBeginning: options.fromBeginning === true })
-        await consumer.run({
-          eachMessage: async ({ topic, partition, message }) => {
-            if (options.count !== undefined && read >= options.count) return
-            read++
-            terminal.out(`${lineOf({ topic, partition, message, json: common.json, keySeparator: options.keySeparator })}\n`)
-            if (read === options.count) finish()
-          },
+      if (ends === undefined || ends.size > 0) {
+        const consumer = kafkaOf(common).consumer({
+          groupId,
+          maxWaitTimeInMs: 500,
+          readUncommitted: options.readUncommitted === true,
+          allowAutoTopicCreation: false,
         })
-      }
-      const finished = new Promise<void>((resolve, reject) => {
-        consumer.on(consumer.events.CRASH, ({ payload }) => {
-          const { error, restart } = payload as { error: Error; restart: boolean }
-          if (!restart) reject(error)
-        })
-        consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
-          const { topic, partition, lastOffset } = payload as { topic: string; partition: number; lastOffset: string }
-          const key = `${topic}-${partition}`
-          if (ends !== undefined && Number(lastOffset) + 1 >= (ends.get(key) ?? 0)) ends.delete(key)
-          if (ends?.size === 0) resolve()
-        })
-        void terminal.interrupted.then(resolve)
-        if (ends?.size === 0) resolve()
-        void start(resolve).catch(reject)
-      })
-      try {
-        await finished
-      } finally {
-        await consumer.disconnect()
-        if (ownGroup) await withAdmin(self, (admin) => admin.deleteGroups([groupId]).catch(() => undefined))
+        let hasGroup = false
+        try {
+          await connect(consumer, common)
+          await consumer.subscribe({ topics, fromBeginning: options.fromBeginning === true })
+          hasGroup = options.group === undefined
+          const ended = endOf(consumer, ends)
+          const counted = new Promise<void>((resolve) => {
+            void consumer
+              .run({
+                eachMessage: async ({ topic, partition, message }) => {
+                  if (options.count !== undefined && read >= options.count) return
+                  read++
+                  const { json } = common
+                  terminal.out(`${lineOf({ topic, partition, message, json, keySeparator: options.keySeparator })}\n`)
+                  // Stopping here commits this record as the last: those behind it stay for the group's next reader.
+                  if (read === options.count) void consumer.stop().then(resolve)
+                },
+              })
+              .catch(() => {})
+          })
+          await Promise.race([ended, counted, terminal.interrupted])
+        } finally {
+          await consumer.disconnect()
+          if (hasGroup) await withAdmin(self, (admin) => admin.deleteGroups([groupId]).catch(() => undefined))
+        }
       }
       terminal.error(`${read} records read\n`)
     })
 }
 
-/** Partitions that hold something now, with the offset after their last record. */
-async function endsOf(self: Command, topics: string[]): Promise<Map<string, number>> {
+/** Resolves when everything up to `ends` has been read; rejects when the consumer crashes for good. */
+function endOf(consumer: Consumer, ends: Map<string, number> | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
+      if (!restart) reject(error)
+    })
+    consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) => {
+      const key = `${topic}-${partition}`
+      if (ends !== undefined && Number(lastOffset) + 1 >= (ends.get(key) ?? 0)) ends.delete(key)
+      if (ends?.size === 0) resolve()
+    })
+  })
+}
+
+/** Partitions in which something is to be read before the present end, with that end. */
+async function endsOf(self: Command, topics: string[], { group, fromBeginning }: ConsumeOptions): Promise<Map<string, number>> {
   return withAdmin(self, async (admin) => {
     const ends = new Map<string, number>()
-    for (const topic of topics)
-      for (const { partition, high, low } of await admin.fetchTopicOffsets(topic))
-        if (Number(high) > Number(low)) ends.set(`${topic}-${partition}`, Number(high))
+    for (const topic of topics) {
+      const stored = group === undefined ? [] : await admin.fetchOffsets({ groupId: group, topics: [topic] })
+      const committed = new Map(
+        stored.flatMap(({ partitions }) => partitions.map((each) => [each.partition, Number(each.offset)])),
+      )
+      for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
+        const at = committed.get(partition) ?? -1
+        const start = at >= 0 ? at : fromBeginning ? Number(low) : Number(high)
+        if (start < Number(high)) ends.set(`${topic}-${partition}`, Number(high))
+      }
+    }
     return ends
   })
 }

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type DumpEntry, kindOfLogFile, logFileEntries } from '@mq/log'
 import { apiByKey, decodeBody, FrameReader, type FrameSizeError, readRequestHeader } from '@mq/protocol'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { progressOf } from '../progress'
 import { commonOptions } from '../session'
 import type { Terminal } from '../terminal'
@@ -25,7 +25,7 @@ export function dump(program: Command, terminal: Terminal): void {
       const name = basename(file)
       const kind = kindOfLogFile(name)
       if (kind === undefined && !name.endsWith('.bin'))
-        throw new InvalidArgumentError(`"${name}" is neither a file of a log directory by its name nor a capture (*.bin)`)
+        self.error(`error: "${name}" is neither a file of a log directory by its name nor a capture (*.bin)`)
       const bytes = readWhole(file)
       const entries =
         kind === undefined ? frameEntries(bytes) : logFileEntries(name, bytes, { records: options.records === true })

@@ -2,7 +2,7 @@
 
 import { CompressionTypes } from '@mq/client'
 import { type Command, Option } from 'commander'
-import { commonOptions, kafkaOf, nameValue, wholeNumber } from '../session'
+import { commonOptions, connect, kafkaOf, nameValue, wholeNumber } from '../session'
 import type { Terminal } from '../terminal'
 
 const CODECS: Record<string, CompressionTypes> = {
@@ -37,9 +37,9 @@ export function produce(program: Command, terminal: Terminal): void {
         .default('-1'),
     )
     .action(async (topic: string, options: ProduceOptions, self: Command) => {
-      const { json, brokers } = commonOptions(self)
-      const producer = kafkaOf({ json, brokers }).producer()
-      await producer.connect()
+      const common = commonOptions(self)
+      const producer = kafkaOf(common).producer()
+      await connect(producer, common)
       let sent = 0
       try {
         for await (const lines of batches(terminal.lines())) {
@@ -58,7 +58,7 @@ export function produce(program: Command, terminal: Terminal): void {
       } finally {
         await producer.disconnect()
       }
-      terminal.error(json ? `${JSON.stringify({ topic, sent })}\n` : `${sent} records sent to ${topic}\n`)
+      terminal.error(common.json ? `${JSON.stringify({ topic, sent })}\n` : `${sent} records sent to ${topic}\n`)
     })
 }
 
