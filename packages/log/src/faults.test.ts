@@ -289,7 +289,7 @@ describe('readers while segments go', () => {
     const time = new ManualTime()
     const failures: string[] = []
     const size = batch().length
-    const config = { ...DEFAULT_TOPIC_CONFIG, 'segment.bytes': 2 * size, 'file.delete.delay.ms': 0 }
+    const config = { ...DEFAULT_TOPIC_CONFIG, 'segment.bytes': 2 * size, 'file.delete.delay.ms': 0, 'retention.ms': -1 }
     const directories = await open(nodeDisk, time, {
       dirs: [folder],
       topicConfig: () => config,
