@@ -181,7 +181,8 @@ async function seen(log: PartitionLog, expected: ExpectedPartition): Promise<Par
 }
 
 for (const variant of vectors.datadirs()) {
-  describe(`the data directory ${variant}, written by Apache Kafka`, () => {
+  describe(`the data directory ${variant}, written by Apache Kafka`, function () {
+    this.timeout(30_000)
     const expected = vectors.json<Expected>(`datadirs/${variant}.expected.json`)
     // Of the clean ones DescribeProducers was asked before the stop, when no producer had expired.
     const producers = variant.endsWith('/clean') ? 'stay' : 'expire'
@@ -268,7 +269,8 @@ function isBeforeStart(file: string, partitions: Expected['partitions']): boolea
 }
 
 for (const variant of ['main/clean', 'main/indexes-removed', 'old-formats/clean']) {
-  describe(`the data directory ${variant}, opened and closed`, () => {
+  describe(`the data directory ${variant}, opened and closed`, function () {
+    this.timeout(30_000)
     it('has every data file, index and snapshot byte for byte as Kafka left it, or would have if they had not been removed', async () => {
       const folder = vectors.extractDatadir(variant)
       try {

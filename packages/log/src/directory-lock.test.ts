@@ -18,7 +18,8 @@ describe('the lock of a log directory, among real processes', () => {
       child.on('close', () => resolve(child.pid!))
     })
 
-  it('is held by a live process and free when its owner is gone', async () => {
+  it('is held by a live process and free when its owner is gone', async function () {
+    this.timeout(30_000)
     const { self } = nodeProcesses
     assert.equal(nodeProcesses.isRunning(self), true)
     assert.equal(nodeProcesses.isRunning({ pid: await gone(), startedAt: '' }), false)

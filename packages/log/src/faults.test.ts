@@ -284,7 +284,8 @@ describe('a disk that fails', () => {
 })
 
 describe('readers while segments go', () => {
-  it('find by time among what is left, and are told of offsets that are gone; nothing goes offline', async () => {
+  it('find by time among what is left, and are told of offsets that are gone; nothing goes offline', async function () {
+    this.timeout(30_000)
     const folder = mkdtempSync(join(tmpdir(), 'mq-readers-'))
     const time = new ManualTime()
     const failures: string[] = []
