@@ -19,6 +19,11 @@ export interface ConnectionOwner {
   gone(connection: Connection, reason: string): void
   /** May the request of this frame run beside others of which that holds too? Their answers keep their order all the same. */
   mayOverlap(frame: Buffer): boolean
+  /** May this request be begun now? If not, `goOn` is called when it may. */
+  mayBegin(frame: Buffer, connection: Connection): boolean
+  /** The client does not read what was written, or has read it all. */
+  stalled(connection: Connection): void
+  flowing(connection: Connection): void
   now(): number
 }
 
@@ -79,6 +84,16 @@ export class Connection {
     return this.#inFlight.length === 0
   }
 
+  /** Bytes written that the client has not taken. */
+  get unsentBytes(): number {
+    return this.socket.writableLength
+  }
+
+  /** A request that was held back may be begun. */
+  goOn(): void {
+    this.#serveWaiting()
+  }
+
   /** Runs `gone` when the connection ends; at once if it has. Returns a function that forgets it. */
   onGone(gone: () => void): () => void {
     if (this.#ended !== undefined) {
@@ -132,6 +147,10 @@ export class Connection {
       if (frame === undefined) break
       const mayOverlap = this.owner.mayOverlap(frame)
       if (!this.isIdle && !(this.#mayOverlap && mayOverlap && this.#inFlight.length < MOST_OVERLAPPING)) break
+      if (!this.owner.mayBegin(frame, this)) {
+        this.#holdBack(true)
+        return
+      }
       this.#waiting.shift()
       this.#mayOverlap = mayOverlap
       this.#begin(frame)
@@ -191,7 +210,9 @@ export class Connection {
     for (const slice of reply) total += slice.length
     if (total <= COPY_BELOW_BYTES && reply.length > 1) this.socket.write(Buffer.concat(reply, total))
     else for (const slice of reply) this.socket.write(slice)
+    const wasDraining = this.#draining
     this.#draining = this.socket.writableNeedDrain
+    if (this.#draining && !wasDraining) this.owner.stalled(this)
   }
 
   #uncork(): void {
@@ -203,6 +224,7 @@ export class Connection {
   #drained(): void {
     this.#draining = false
     this.lastActiveAt = this.owner.now()
+    this.owner.flowing(this)
     this.#serveWaiting()
   }
 }

@@ -31,9 +31,13 @@ export interface RequestRouterOptions {
 
 const API_VERSIONS_KEY = 18
 const PRODUCE_KEY = 0
+const FETCH_KEY = 1
 
 /** Appends reach a partition's log in the order in which they are begun, so one Produce need not wait for the answer to the other. */
 export const mayOverlap = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === PRODUCE_KEY
+
+/** Only fetches are answered with megabytes. */
+export const answerMayBeLarge = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === FETCH_KEY
 
 export class RequestRouter {
   readonly #handlers = new Map<number, { handler: Handler; api: NonNullable<ReturnType<typeof apiByKey>> }>()

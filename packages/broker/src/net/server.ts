@@ -5,6 +5,7 @@
 import type { Endpoint } from '../listeners.js'
 import type { Clock, Logger, Network, NetworkListener, NetworkStream, Timers } from '../ports.js'
 import { Connection, type Reply } from './connection.js'
+import { UnsentBudget } from './unsent-budget.js'
 
 export interface ConnectionLimits {
   readonly 'connections.max.idle.ms': number
@@ -25,6 +26,8 @@ export interface SocketServerOptions {
   serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
   /** May the request of this frame run beside others of its connection of which that holds too? */
   mayOverlap(frame: Buffer): boolean
+  /** Is this a request whose answer may be large? It waits while clients leave too much unread. Default: none is. */
+  readonly answerMayBeLarge?: (frame: Buffer) => boolean
 }
 
 /** Where a listener really listens. */
@@ -45,12 +48,17 @@ export class ListenError extends Error {
 }
 
 const ACCEPT_ERROR_LOG_MS = 10_000
+/** Answers that clients have not read, of all connections together, before requests with large answers have to wait. */
+const MOST_UNSENT_BYTES = 512 * 1024 * 1024
+/** So long a client may take nothing while there is more than that. */
+const UNSENT_PATIENCE_MS = 10_000
 
 export class SocketServer {
   readonly #listeners: NetworkListener[] = []
   readonly #connections = new Map<string, Connection>()
   readonly #perAddress = new Map<string, number>()
   readonly #options: SocketServerOptions
+  readonly #unsent: UnsentBudget
   #count = 0
   #nextConnection = 0
   #mayAcceptAt = 0
@@ -63,6 +71,7 @@ export class SocketServer {
 
   constructor(options: SocketServerOptions) {
     this.#options = options
+    this.#unsent = new UnsentBudget({ ...options, limitBytes: MOST_UNSENT_BYTES, patienceMs: UNSENT_PATIENCE_MS })
     this.#mayAcceptAt = options.clock.monotonic()
   }
 
@@ -104,6 +113,7 @@ export class SocketServer {
   async close(withinMs: number): Promise<void> {
     this.#closing = true
     this.#stopSweep?.()
+    this.#unsent.close()
     const closed = this.#listeners.splice(0).map((listener) => listener.close())
     for (const connection of this.#connections.values()) connection.closeWhenServed('the broker stops')
     if (this.#connections.size > 0) {
@@ -125,6 +135,7 @@ export class SocketServer {
   destroy(): void {
     this.#closing = true
     this.#stopSweep?.()
+    this.#unsent.close()
     for (const listener of this.#listeners.splice(0)) void listener.close()
     for (const connection of this.#connections.values()) connection.close('the broker stops')
   }
@@ -145,6 +156,10 @@ export class SocketServer {
       serve: (frame: Buffer, connection: Connection) => this.#options.serve(frame, connection),
       gone: (connection: Connection, reason: string) => this.#gone(connection, reason),
       mayOverlap: (frame: Buffer) => this.#options.mayOverlap(frame),
+      mayBegin: (frame: Buffer, connection: Connection) =>
+        this.#options.answerMayBeLarge?.(frame) !== true || this.#unsent.mayBegin(connection),
+      stalled: (connection: Connection) => this.#unsent.stalled(connection),
+      flowing: (connection: Connection) => this.#unsent.flowing(connection),
       now: () => clock.monotonic(),
     }
     const connection = new Connection(id, listenerName, address, socket, owner, limits['socket.request.max.bytes'])
@@ -170,6 +185,7 @@ export class SocketServer {
 
   #gone(connection: Connection, reason: string): void {
     if (!this.#connections.delete(connection.id)) return
+    this.#unsent.gone(connection)
     this.#count--
     const left = (this.#perAddress.get(connection.clientAddress) ?? 1) - 1
     if (left > 0) this.#perAddress.set(connection.clientAddress, left)
