@@ -51,7 +51,7 @@ const ACCEPT_ERROR_LOG_MS = 10_000
 /** Answers that clients have not read, of all connections together, before requests with large answers have to wait. */
 const MOST_UNSENT_BYTES = 512 * 1024 * 1024
 /** So long a client may take nothing while there is more than that. */
-const UNSENT_PATIENCE_MS = 10_000
+const UNSENT_PATIENCE_MS = 3000
 
 export class SocketServer {
   readonly #listeners: NetworkListener[] = []
