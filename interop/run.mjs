@@ -19,14 +19,25 @@ const rows = names.length === 0 ? ROWS : ROWS.filter((row) => names.includes(row
 const target = await startTarget(kind, at)
 const results = {}
 const missing = []
+let isOver = false
 try {
   const queue = [...rows]
+  target.gone?.then((how) => brokerIsGone(how))
   await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue)))
 } finally {
+  isOver = true
   await target.stop()
 }
 printTable(rows, results, kind)
 process.exitCode = report()
+
+/** Without a broker every step would only wait for its time limit. */
+function brokerIsGone(how) {
+  if (isOver) return
+  console.log(`the broker ended by itself (${how}) and said:\n${target.said().slice(-4000)}`)
+  console.log('0 passed, 1 failed')
+  process.exit(1)
+}
 
 async function work(queue) {
   for (let row = queue.shift(); row !== undefined; row = queue.shift()) {

@@ -79,6 +79,8 @@ export async function startOurs({ dir, config = {}, port, advertised }) {
     pid: child.pid,
     hasTransactions: false,
     said: () => said,
+    /** Resolves with its exit code or signal when it is gone, wanted or not. */
+    gone,
     kill: async () => {
       child.kill('SIGKILL')
       await gone
