@@ -54,9 +54,16 @@ def consumer(group, **more):
     return KafkaConsumer(**BOOTSTRAP, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False, **more)
 
 
+def subscribed(one, topic, **listener):
+    """With the topic's metadata there first: this client's leader assigns nothing without it and rejoins when it comes,
+    and a poll whose time is over in the middle of that round loses the round's assignment."""
+    one.partitions_for_topic(topic)
+    one.subscribe([topic], **listener)
+    return one
+
+
 def consume(ask):
-    one = consumer(ask["group"])
-    one.subscribe([ask["topic"]])
+    one = subscribed(consumer(ask["group"]), ask["topic"])
     records = read(one, ask["count"])
     one.commit()
     one.close()
@@ -66,7 +73,7 @@ def consume(ask):
 def read(one, count):
     records, deadline = [], time.monotonic() + 30
     while len(records) < count and time.monotonic() < deadline:
-        for batch in one.poll(timeout_ms=200).values():
+        for batch in one.poll(timeout_ms=500).values():
             for message in batch:
                 records.append(
                     {
@@ -109,7 +116,7 @@ class Member(kafka.ConsumerRebalanceListener):
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
         self.consumer, self.rebalances, self.partitions, self.stopping, self.error = consumer(ask["group"], **more), 0, [], False, None
-        self.consumer.subscribe([ask["topic"]], listener=self)
+        subscribed(self.consumer, ask["topic"], listener=self)
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -122,7 +129,7 @@ class Member(kafka.ConsumerRebalanceListener):
     def run(self):
         try:
             while not self.stopping:
-                self.consumer.poll(timeout_ms=50)
+                self.consumer.poll(timeout_ms=300)
                 self.partitions = [place.partition for place in self.consumer.assignment()]
             self.consumer.close()
         except Exception as error:
