@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 const PARTITIONS = 3
 const KEYS = 11
 const RECORDS = 330
-const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
+export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 const TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 const SETTLE_MS = 30_000
 const REFUSED_WITHIN_MS = 20_000
@@ -24,7 +24,7 @@ export function topicsOf(prefix) {
 export const STEPS = [
   { name: 'admin', needs: ['admin'], run: admin },
   ...CODECS.map((codec) => ({ name: codec, needs: [], codec, run: (on) => produceAndConsume(on, codec) })),
-  { name: 'commit', needs: [], run: commit },
+  { name: 'commit', needs: [], run: (on) => goOn(on, 'none') },
   { name: 'rebalance', needs: ['group'], run: (on) => rebalance(on, 'eager') },
   { name: 'cooperative', needs: ['cooperative'], run: (on) => rebalance(on, 'cooperative') },
   { name: 'static', needs: ['static'], run: staticMembers },
@@ -60,7 +60,7 @@ async function admin({ program, prefix, hello }) {
   }
 }
 
-async function produceAndConsume(on, codec) {
+export async function produceAndConsume(on, codec) {
   const topic = `${on.prefix}-${codec}`
   await produce(on, topic, codec, RECORDS)
   const { records } = await on.program.ask({ do: 'consume', topic, group: `${topic}-group`, count: RECORDS })
@@ -69,14 +69,21 @@ async function produceAndConsume(on, codec) {
 }
 
 /** The group goes on where it committed: it gets the new records and nothing else. */
-async function commit(on) {
-  const topic = `${on.prefix}-none`
+export async function goOn(on, codec, options) {
+  const topic = `${on.prefix}-${codec}`
   const from = written(on, topic).length
-  assert.ok(from > 0, 'the step none has written nothing')
-  await produce(on, topic, 'none', KEYS * 3)
+  assert.ok(from > 0, `the step ${codec} has written nothing`)
+  await produce(on, topic, codec, KEYS * 3, options)
   const { records } = await on.program.ask({ do: 'consume', topic, group: `${topic}-group`, count: KEYS * 3 })
   checkRecords(on, topic, records, from)
   await checkCommitted(on, topic)
+}
+
+/** A group that is new reads everything that was ever written to the topic. */
+export async function readAgain(on, codec, group) {
+  const topic = `${on.prefix}-${codec}`
+  const { records } = await on.program.ask({ do: 'consume', topic, group: `${topic}-${group}`, count: written(on, topic).length })
+  checkRecords({ ...on, read: new Map() }, topic, records, 0)
 }
 
 async function idempotent(on) {

@@ -42,7 +42,7 @@ async function startOriginal({ dir, config }) {
 }
 
 /** Starts the binary as a user would; resolves when the port answers. `advertised` is the port that clients are told (a proxy's). */
-export async function startOurs({ dir, config = {}, port, advertised }) {
+export async function startOurs({ dir, data = join(dir, 'data'), config = {}, port, advertised }) {
   const listens = port ?? (await freePort())
   const overrides = {
     'broker.id': 1,
@@ -53,7 +53,7 @@ export async function startOurs({ dir, config = {}, port, advertised }) {
   const args = Object.entries(overrides).flatMap(([name, value]) => ['--override', `${name}=${value}`])
   const child = spawn(
     process.execPath,
-    [join(ROOT, 'packages/broker/bin/mq-broker.js'), '--data', join(dir, 'data'), '--log-level', 'warn', ...args],
+    [join(ROOT, 'packages/broker/bin/mq-broker.js'), '--data', data, '--log-level', 'warn', ...args],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
     },

@@ -1,9 +1,11 @@
-// Packs every package, asks arethetypeswrong about its types, installs it with those it stands on into an empty folder by one npm command,
+// Packs every package, asks publint and arethetypeswrong about it, installs it with those it stands on into an empty folder by one npm command,
 // and runs the example of its README there. Ends with "N passed, N failed".
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
 import { startOurs } from '../interop/targets.mjs'
 import { ROOT, run } from './toolchain/cache.mjs'
 
@@ -26,6 +28,7 @@ try {
   const broker = await startOurs({ dir: folder })
   try {
     for (const { path, name, manifest } of packages) {
+      await check(`${manifest.name} is fit to publish`, () => isFit(tarballs.get(manifest.name)))
       await check(`${manifest.name} has right types`, () =>
         run(process.execPath, [ATTW, tarballs.get(manifest.name), '--no-emoji', '--no-color', '--format', 'ascii']),
       )
@@ -72,6 +75,13 @@ async function pack(path) {
   return join(folder, filename)
 }
 
+async function isFit(tarball) {
+  const bytes = readFileSync(tarball)
+  const archive = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
+  const { messages, pkg } = await publint({ pack: { tarball: archive }, strict: true })
+  if (messages.length > 0) throw new Error(messages.map((message) => formatMessage(message, pkg)).join('; '))
+}
+
 /** A package and all of ours that it stands on. */
 function closure(name, found = new Set()) {
   if (found.has(name)) return [...found]
@@ -91,7 +101,7 @@ async function load(home, name) {
   await run(process.execPath, ['-e', test], { cwd: home })
 }
 
-/** The first fenced block of JavaScript, or of a shell where there is none. */
+/** The first block of js, or of sh where there is none. */
 async function runExample(home, readme, broker) {
   const text = readFileSync(readme, 'utf8')
   const found = /^```(js)\n([\s\S]*?)^```/m.exec(text) ?? /^```(sh)\n([\s\S]*?)^```/m.exec(text)

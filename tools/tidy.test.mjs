@@ -4,8 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { publint } from 'publint'
-import { formatMessage } from 'publint/utils'
 
 const ROOT = resolve(fileURLToPath(import.meta.url), '..', '..')
 
@@ -107,14 +105,6 @@ for (const { path, manifest, sources } of packages) {
         assert.deepEqual(lines.length, 1, `${entry} has ${lines.length} lines`)
       }
     })
-
-    it('is fit to publish by publint', async () => {
-      const { messages, pkg } = await publint({ pkgDir: path, strict: true })
-      assert.deepEqual(
-        messages.map((message) => formatMessage(message, pkg)),
-        [],
-      )
-    })
   })
 }
 
@@ -127,7 +117,7 @@ describe('the tree keeps the house rules', () => {
   })
 
   it('has no file of more than 500 lines', () => {
-    const long = packages.flatMap(({ sources }) => sources).filter((file) => readFileSync(file, 'utf8').split('\n').length > 500)
+    const long = packages.flatMap(({ sources }) => sources).filter((file) => !isTest(file) && readFileSync(file, 'utf8').split('\n').length > 500)
     assert.deepEqual(long.map(short), [])
   })
 
