@@ -10,7 +10,7 @@ import { startOurs } from '../interop/targets.mjs'
 import { createTopics } from '../interop/topics.mjs'
 import { freePort, runTool, startApache, startZooKeeper } from './apache.mjs'
 import { ROOT } from './toolchain/cache.mjs'
-import { SMALL_JVM, compiled } from './toolchain/java.mjs'
+import { compiled, SMALL_JVM } from './toolchain/java.mjs'
 
 const DUMP = 'kafka.tools.DumpLogSegments'
 /** Small segments and dense indexes, so that there are many files and entries; old timestamps and old groups stay. */
@@ -40,7 +40,10 @@ process.exitCode = failed === 0 ? 0 : 1
 
 async function javaClient() {
   try {
-    return { command: 'java', args: [...SMALL_JVM, '-cp', await compiled('interop', join(ROOT, 'interop', 'java'), 'kafka-3.9.1'), 'Interop'] }
+    return {
+      command: 'java',
+      args: [...SMALL_JVM, '-cp', await compiled('interop', join(ROOT, 'interop', 'java'), 'kafka-3.9.1'), 'Interop'],
+    }
   } catch (error) {
     console.log(`skipped: Java both ways: ${error.message}`)
     return undefined
@@ -91,10 +94,14 @@ async function bothWays(client) {
 
   const alone = join(dir, 'alone')
   on = undefined
-  await during(() => startOurs({ dir, data: alone, config: CONFIG }), 'ours on a new directory', async (broker) => {
-    await createTopics(broker.bootstrap, topicsOf(on.prefix))
-    for (const codec of CODECS) await check(`we write ${codec}`, () => produceAndConsume(on, codec))
-  })
+  await during(
+    () => startOurs({ dir, data: alone, config: CONFIG }),
+    'ours on a new directory',
+    async (broker) => {
+      await createTopics(broker.bootstrap, topicsOf(on.prefix))
+      for (const codec of CODECS) await check(`we write ${codec}`, () => produceAndConsume(on, codec))
+    },
+  )
   await checkDumps(alone, 'what we wrote alone')
 }
 
@@ -109,7 +116,13 @@ async function serveOn(on, who) {
 async function checkDumps(logs, what) {
   const folders = readdirSync(logs, { withFileTypes: true }).filter((entry) => entry.isDirectory() && /-\d+$/.test(entry.name))
   const files = (pattern, isWanted = () => true) =>
-    folders.filter(({ name }) => isWanted(name)).flatMap(({ name }) => readdirSync(join(logs, name)).filter((file) => pattern.test(file)).map((file) => join(logs, name, file)))
+    folders
+      .filter(({ name }) => isWanted(name))
+      .flatMap(({ name }) =>
+        readdirSync(join(logs, name))
+          .filter((file) => pattern.test(file))
+          .map((file) => join(logs, name, file)),
+      )
   const isOffsets = (name) => name.startsWith('__consumer_offsets')
   await check(`kafka-dump-log reads the data of ${what}`, async () => {
     const wanted = files(/\.log$/)
@@ -121,7 +134,9 @@ async function checkDumps(logs, what) {
     const printed = await dump(files(/\.log$/, isOffsets), ['--offsets-decoder'])
     assert.match(printed, /"type":"1","data":\{"group":"both-ways-none-group","topic":"both-ways-none","partition":0\}/)
   })
-  await check(`kafka-dump-log finds the indexes of ${what} in agreement with the data`, () => dump(files(/\.(index|timeindex|txnindex)$/), []))
+  await check(`kafka-dump-log finds the indexes of ${what} in agreement with the data`, () =>
+    dump(files(/\.(index|timeindex|txnindex)$/), []),
+  )
   await check(`kafka-dump-log finds the indexes of ${what} sane`, async () => {
     const wanted = files(/\.(index|timeindex)$/)
     const printed = await dump(wanted, ['--index-sanity-check'])
@@ -134,7 +149,14 @@ async function dump(files, options) {
   assert.ok(files.length > 0, 'there are no such files')
   const { code, stdout, stderr } = await runTool(DUMP, [...options, '--files', files.join(',')])
   assert.equal(code, 0, stderr.slice(-1500))
-  for (const complaint of [/^Mismatches in/m, /timestamp mismatch/i, /isvalid: false/, /Non-consecutive offsets/, /Found .* out of order/i, /Exception/]) {
+  for (const complaint of [
+    /^Mismatches in/m,
+    /timestamp mismatch/i,
+    /isvalid: false/,
+    /Non-consecutive offsets/,
+    /Found .* out of order/i,
+    /Exception/,
+  ]) {
     const found = complaint.exec(`${stdout}\n${stderr}`)
     assert.equal(found, null, found === null ? '' : `${stdout}\n${stderr}`.slice(found.index, found.index + 600))
   }

@@ -117,7 +117,9 @@ describe('the tree keeps the house rules', () => {
   })
 
   it('has no file of more than 500 lines', () => {
-    const long = packages.flatMap(({ sources }) => sources).filter((file) => !isTest(file) && readFileSync(file, 'utf8').split('\n').length > 500)
+    const long = packages
+      .flatMap(({ sources }) => sources)
+      .filter((file) => !isTest(file) && readFileSync(file, 'utf8').split('\n').length > 500)
     assert.deepEqual(long.map(short), [])
   })
 

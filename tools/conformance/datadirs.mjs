@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { DEFAULT_TOPIC_CONFIG, LogDirectories, nodeDisk, nodeProcesses } from '@mq/log'
-import { RecordBatch, iterateAnyBatches } from '@mq/protocol'
+import { iterateAnyBatches, RecordBatch } from '@mq/protocol'
 
 /** The wall clock stands on the day on which the directories were made: later, producers and offsets in them would be too old. */
 const MADE = Date.UTC(2026, 10, 29, 21)
@@ -63,7 +63,11 @@ async function checkPartition(opened, expected) {
   // A topic whose format is older than timestamps was not searched by time.
   if (expected.maxTimestamp !== undefined) {
     const latest = (await log.offsetForTimestamp('maxTimestamp')) ?? { timestamp: -1, offset: -1 }
-    assert.deepEqual([latest.timestamp, latest.offset], [expected.maxTimestamp, expected.offsetOfMaxTimestamp], 'largest timestamp')
+    assert.deepEqual(
+      [latest.timestamp, latest.offset],
+      [expected.maxTimestamp, expected.offsetOfMaxTimestamp],
+      'largest timestamp',
+    )
   }
   assert.deepEqual(summary(await readAll(log, 'highWatermark')), expected.read_uncommitted, 'read_uncommitted')
   assert.deepEqual(summary(await readAll(log, 'lastStable')), expected.read_committed, 'read_committed')

@@ -11,7 +11,7 @@ import { type FoundDirectory, planAdoption } from './adopt.js'
 import { reachable, type ScanMark, scanPartition } from './disk-scan.js'
 import type { TopicImage } from './image.js'
 import { loadMetadata } from './load.js'
-import { reserveUpTo } from './producer-ids.js'
+import { IDS_OF_ANOTHER_STORE, reserveUpTo } from './producer-ids.js'
 import type { MetadataStore, StoreOperation } from './store.js'
 import { ensurePaths, putNode } from './subtree.js'
 import { PERSISTENT_PATHS, ZNODES } from './znodes.js'
@@ -97,9 +97,15 @@ async function scanLogs({ store, logs, disk, brokerId, epochsBefore }: AdoptionO
     epochs.set(name, Math.max(epochs.get(name) ?? -1, leaderEpoch))
     used = Math.max(used, producerId)
   }
+  // Read for the first time: of a Java broker, whose ZooKeeper goes on counting from its own last block when it gets the directory back.
+  if (marks.size === 0 && !isEmpty(logs.all())) used = Math.max(used, IDS_OF_ANOTHER_STORE)
   if (used >= 0) await reserveUpTo(store, brokerId, used)
   await writeMarks(store, logs, marks) // reserved first: a crash in between reads again
   return epochs
+}
+
+function isEmpty(items: Iterable<unknown>): boolean {
+  return items[Symbol.iterator]().next().done === true
 }
 
 async function loadMarks(store: MetadataStore): Promise<Map<string, ReadonlyMap<number, ScanMark>>> {

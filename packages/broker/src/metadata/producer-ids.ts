@@ -8,6 +8,12 @@ import { type ProducerIdBlock, ZNODES } from './znodes.js'
 
 export const PRODUCER_ID_BLOCK_SIZE = 1000
 
+/**
+ * A store that counts on beside this one (of the Java broker whose directory was adopted) is taken never to get beyond it: above it no id
+ * of ours is one that the other gives out later, to a producer whose batches would then look like duplicates, acknowledged and lost.
+ */
+export const IDS_OF_ANOTHER_STORE = 2 ** 40
+
 /** All ids that fit a number exactly are used up (Kafka's limit is 2^63; at a million producers a second this one is 285 years away). */
 export class ProducerIdsExhaustedError extends Error {
   override readonly name = 'ProducerIdsExhaustedError'
