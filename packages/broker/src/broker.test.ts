@@ -1,11 +1,12 @@
 // A whole broker inside this process: starts, serves, resets, restarts on its directory, and leaves nothing behind.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryDisk } from '@mq/log'
-import { BatchBuilder, errorByCode } from '@mq/protocol'
+import { BatchBuilder, errorByCode, InvariantError } from '@mq/protocol'
 import { type RunningBroker, type StartBrokerOptions, startBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
 import { RawClient } from './testing/raw-client.js'
@@ -383,6 +384,22 @@ describe('A broker in this process', () => {
       })
     })
   }
+
+  it('closes with the reason when an invariant is broken, and answers before', async () => {
+    let isBroken = false
+    const random = {
+      next: () => 0.5,
+      bytes: (count: number) => {
+        if (isBroken) throw new InvariantError('chance has run out')
+        return randomBytes(count)
+      },
+    }
+    const broker = await begin({ environment: { random } })
+    const one = await client(broker)
+    isBroken = true
+    await create(one, 'never').catch(() => {}) // answered or closed, both within the rules
+    assert.deepEqual(await broker.closed, { kind: 'defect', message: 'chance has run out' })
+  })
 
   it('can be closed twice, and says so', async () => {
     const broker = await begin()
