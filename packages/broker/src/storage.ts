@@ -18,6 +18,7 @@ import { newUuid } from '@mq/protocol'
 import type { ReadConfig } from './config/read.js'
 import { epochsInCheckpoints } from './metadata/disk-scan.js'
 import { EmbeddedStore } from './metadata/embedded.js'
+import { JOURNAL_FILE, METADATA_FILE_PREFIX } from './metadata/journal.js'
 import { MetadataDamageError } from './metadata/journal-format.js'
 import type { MetadataStore } from './metadata/store.js'
 import { putNode } from './metadata/subtree.js'
@@ -83,7 +84,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     undo.push(() => logs.close())
     const store = inMemory
       ? EmbeddedStore.inMemory(options.environment.clock)
-      : await openStore(options, disk, metadataDirectory(options.settings, directories))
+      : await openStore(options, disk, metadataDirectory(options.settings, disk, directories))
     undo.push(() => store.close())
     const session = store.connect()
     await checkClusterId(session, clusterId)
@@ -146,14 +147,22 @@ function openStore({ environment, onFailure }: StorageOptions, disk: Disk, direc
   })
 }
 
-/** Java would not start on a directory that holds a folder which is no partition. */
-function metadataDirectory(settings: ReadConfig, directories: readonly string[]): string {
+/** The first of `log.dirs`, or `mq.metadata.dir`. Metadata that lies elsewhere in `log.dirs` is not passed over: it would look lost. */
+function metadataDirectory(settings: ReadConfig, disk: Disk, directories: readonly string[]): string {
   const own = settings.values['mq.metadata.dir']
-  if (own === null || own === '') return directories[0]!
-  const path = resolve(own)
+  const path = own === null || own === '' ? directories[0]! : resolve(own)
   const around = directories.find((one) => path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`))
   if (around !== undefined) {
+    // Java would not start on a directory that holds a folder which is no partition.
     throw new StartError(`mq.metadata.dir=${own} lies inside the log directory ${around}; choose a directory outside of log.dirs`)
+  }
+  const holds = (directory: string) => disk.statNow(`${directory}/${JOURNAL_FILE}`) !== null
+  const elsewhere = directories.find((one) => one !== path && holds(one))
+  if (elsewhere !== undefined) {
+    throw new StartError(
+      `the metadata of this broker is in ${elsewhere}, and was looked for in ${path}: ` +
+        `move the files ${METADATA_FILE_PREFIX}* there, or set mq.metadata.dir or the order of log.dirs as it was`,
+    )
   }
   return path
 }

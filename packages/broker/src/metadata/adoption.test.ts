@@ -8,6 +8,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,6 +16,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BatchBuilder } from '@mq/protocol'
 import { vectors } from '../../../../conformance/index.js'
@@ -77,6 +79,7 @@ describe('adoption of a directory that Java wrote', function () {
   this.timeout(20_000)
   const expected = vectors.json<Expected>('datadirs/main/clean.expected.json')
   const names = Object.keys(expected.partitions)
+  let pristine: ReturnType<typeof vectors.extractDatadir>
   let logs: string
   let remove: () => void
   let time: Time
@@ -84,10 +87,15 @@ describe('adoption of a directory that Java wrote', function () {
   let running: RunningBroker | null = null
   let client: RawClient | null = null
 
+  before(() => {
+    pristine = vectors.extractDatadir('main/clean')
+  })
+  after(() => pristine.remove())
   beforeEach(() => {
-    const extracted = vectors.extractDatadir('main/clean')
-    logs = extracted.logs
-    remove = extracted.remove
+    const folder = mkdtempSync(join(tmpdir(), 'mq-adoption-'))
+    logs = join(folder, 'logs')
+    cpSync(pristine.logs, logs, { recursive: true, preserveTimestamps: true })
+    remove = () => rmSync(folder, { recursive: true, force: true })
     time = new Time()
   })
   afterEach(async () => {
@@ -111,8 +119,14 @@ describe('adoption of a directory that Java wrote', function () {
   }
   async function stop(): Promise<void> {
     client?.socket.destroy()
-    const closing = running?.close()
-    await time.advance(10_000)
+    let isClosed = running === null
+    const closing = running?.close().finally(() => {
+      isClosed = true
+    })
+    for (let turns = 1; !isClosed; turns++) {
+      await new Promise(setImmediate)
+      if (turns % 500 === 0) await time.advance(100) // it waits for a limit of its own
+    }
     await closing
     running = null
   }
@@ -396,6 +410,18 @@ describe('adoption of a directory that Java wrote', function () {
     await assert.rejects(start(), /mq-metadata\.journal cannot be used: it is missing/)
     unlinkSync(join(logs, 'mq-metadata.snapshot'))
     await start()
+  })
+
+  it('does not pass over its metadata when log.dirs are named in another order, or another folder is named', async () => {
+    await start()
+    await stop()
+    const other = join(logs, '..', 'other')
+    const elsewhere = /the metadata of this broker is in .*logs, and was looked for in .*other/
+    await assert.rejects(start({ 'log.dirs': `${other},${logs}` }), elsewhere)
+    await assert.rejects(start({ 'mq.metadata.dir': other }), elsewhere)
+    await assert.rejects(start({ 'mq.metadata.dir': join(logs, 'metadata') }), /lies inside the log directory/)
+    await start({ 'log.dirs': `${logs},${other}` })
+    assert.deepEqual(lines, [])
   })
 
   it('keeps committed offsets of groups that nobody used for a year', async () => {
