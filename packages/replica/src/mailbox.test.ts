@@ -71,4 +71,20 @@ describe('a mailbox', () => {
     await first
     assert.equal(await second, 2)
   })
+
+  it('runs as many turns as it holds behind a slow one', async () => {
+    const mailbox = new Mailbox(50_000)
+    let release = () => {}
+    void mailbox.run(
+      () =>
+        new Promise<void>((resolve) => {
+          release = resolve
+        }),
+    )
+    const turns = Array.from({ length: 50_000 }, (_, i) => mailbox.run(() => i))
+    release()
+    const results = await Promise.all(turns)
+    assert.deepEqual([results.length, results[49_999]], [50_000, 49_999])
+    assert.ok(mailbox.isIdle)
+  })
 })

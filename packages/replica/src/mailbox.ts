@@ -3,9 +3,8 @@
  * promise; while one is under way the others queue, up to a limit.
  */
 
-interface Queued {
-  start(): void
-}
+/** Runs a turn that had to wait; a promise while it is under way. */
+type Queued = () => Promise<unknown> | undefined
 
 export class Mailbox {
   readonly #limit: number
@@ -26,16 +25,15 @@ export class Mailbox {
     if (!this.#running) return this.#runNow(turn)
     if (this.#queue.length >= this.#limit) return 'full'
     return new Promise<R>((resolve, reject) => {
-      this.#queue.push({
-        start: () => {
-          try {
-            const result = this.#runNow(turn)
-            if (result instanceof Promise) result.then(resolve, reject)
-            else resolve(result)
-          } catch (error) {
-            reject(error)
-          }
-        },
+      this.#queue.push(() => {
+        try {
+          const result = turn()
+          resolve(result)
+          return result instanceof Promise ? result : undefined
+        } catch (error) {
+          reject(error)
+          return undefined
+        }
       })
     })
   }
@@ -46,21 +44,28 @@ export class Mailbox {
     try {
       result = turn()
     } catch (error) {
-      this.#next()
+      this.#drain()
       throw error
     }
-    if (!(result instanceof Promise)) {
-      this.#next()
-      return result
-    }
-    const next = () => this.#next()
-    result.then(next, next)
+    if (result instanceof Promise) this.#drainAfter(result)
+    else this.#drain()
     return result
   }
 
-  #next(): void {
+  #drainAfter(pending: Promise<unknown>): void {
+    const drain = () => this.#drain()
+    pending.then(drain, drain)
+  }
+
+  /** A loop and no recursion: thousands of turns that end at once may wait behind a slow one. */
+  #drain(): void {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const pending = next()
+      if (pending) {
+        this.#drainAfter(pending)
+        return
+      }
+    }
     this.#running = false
-    // A turn that ends at once starts the one after it, so this loop is short.
-    this.#queue.shift()?.start()
   }
 }
