@@ -52,6 +52,8 @@ export class ActiveShard<T extends ShardTypes> {
   readonly #mailbox: Mailbox
   readonly #timers: KeyedTimers
   readonly #open = new Map<RequestId, OpenRequest<T>>()
+  /** Of answers that wait for the high watermark. */
+  readonly #deadlines = new Set<() => void>()
   #nextRequest: RequestId = 1
   #closed = false
 
@@ -78,7 +80,9 @@ export class ActiveShard<T extends ShardTypes> {
     const request = this.#nextRequest++
     return new Promise((resolve) => {
       this.#open.set(request, { command, resolve })
-      this.#queue(() => this.#execute(command, { request, key: null }))
+      const queued = this.#queue(() => this.#execute(command, { request, key: null }))
+      // Timers fill the mailbox too.
+      if (!queued) this.#refuse(request, 'COORDINATOR_NOT_AVAILABLE')
     })
   }
 
@@ -87,6 +91,8 @@ export class ActiveShard<T extends ShardTypes> {
     this.#closed = true
     this.#mailbox.clear()
     this.#timers.cancelAll()
+    for (const cancel of this.#deadlines) cancel()
+    this.#deadlines.clear()
     for (const request of [...this.#open.keys()]) this.#refuse(request, error)
   }
 
@@ -103,24 +109,39 @@ export class ActiveShard<T extends ShardTypes> {
   }
 
   #execute(command: T['Command'], origin: Origin): void | Promise<void> {
-    const { rules, clock, logger } = this.#options
+    const { rules, clock } = this.#options
     let decision: Decision<T>
     try {
       decision = rules.decide(this.state, command, { now: clock.now(), request: origin.request })
     } catch (error) {
-      // Deciding changes nothing, so only this request is lost.
-      logger.error({ shard: rules.name, partition: this.#port.partition, error }, 'a command could not be decided')
-      this.#refuse(origin.request, 'UNKNOWN_SERVER_ERROR')
-      // But what memory holds cannot be right any more: the log is.
-      if (error instanceof InvariantError) this.#break(error)
-      return
+      return this.#onDefect(error, 'a command could not be decided', origin)
     }
     return this.#carryOut(decision, command, origin)
   }
 
+  /** Nothing is changed and nothing written, so only this request is lost. */
+  #onDefect(error: unknown, what: string, origin: Origin): void {
+    const { rules, logger } = this.#options
+    logger.error({ shard: rules.name, partition: this.#port.partition, error }, what)
+    this.#refuse(origin.request, 'UNKNOWN_SERVER_ERROR')
+    // But what memory holds cannot be right any more: the log is.
+    if (error instanceof InvariantError) this.#break(error)
+  }
+
   #carryOut(decision: Decision<T>, command: T['Command'] | undefined, origin: Origin): void | Promise<void> {
     if (decision.records === undefined || decision.records.length === 0) return this.#settle(decision, null, origin)
-    const appended = this.#port.append(this.#batchOf(decision.records))
+    let batch: Buffer
+    try {
+      batch = this.#batchOf(decision.records)
+    } catch (error) {
+      // What clients say ends up in records, and may have no room there: a member id longer than a string of the format, say.
+      this.#onDefect(error, 'records could not be encoded', origin)
+      if (decision.ifRefused && !this.#closed) {
+        return this.#execute(decision.ifRefused('UNKNOWN_SERVER_ERROR'), { request: FROM_TIMER, key: null })
+      }
+      return
+    }
+    const appended = this.#port.append(batch)
     if (appended instanceof Promise) return appended.then((result) => this.#onAppend(decision, result, command, origin))
     return this.#onAppend(decision, appended, command, origin)
   }
@@ -191,8 +212,10 @@ export class ActiveShard<T extends ShardTypes> {
     const cancel = this.#options.timers.after(this.#options.commitTimeoutMs, () => {
       for (const [request] of decision.replies ?? []) this.#refuse(request, 'REQUEST_TIMED_OUT')
     })
+    this.#deadlines.add(cancel)
     const conclude = (outcome: PartitionCommitted | PartitionRefused) => {
       cancel()
+      this.#deadlines.delete(cancel)
       if (this.#closed) return
       if (outcome.kind === 'refused') {
         for (const [request] of decision.replies ?? []) this.#refuse(request, outcome.error as ErrorName)

@@ -18,6 +18,7 @@ interface CounterTypes {
     | { kind: 'fail'; invariant?: true }
     | { kind: 'refusedWith'; error: ErrorName }
     | { kind: 'addOrTell'; by: number }
+    | { kind: 'alarms'; count: number; afterMs: number }
   LogRecord: { by: number }
   Reply: string
   Change: { parked: number[] }
@@ -42,7 +43,10 @@ const rules: Shard<CounterTypes> = {
   },
   loaded: () => ({ timers: [{ kind: 'set', key: 'hello', afterMs: 50, command: { kind: 'add', by: 1000 } }] }),
   refusal: (_command, error) => error,
-  encode: ({ by }) => ({ key: Buffer.from('c'), value: Buffer.from(String(by)) }),
+  encode: ({ by }) => {
+    if (!Number.isSafeInteger(by)) throw new RangeError(`${by} has no room in a record`)
+    return { key: Buffer.from('c'), value: Buffer.from(String(by)) }
+  },
   decode: (key, value) =>
     key?.toString() === 'c' && value ? { by: Number(value.toString()) } : { kind: 'unreadable', reason: 'not a counter' },
   decide(state, command, { request }: Moment): Decision<CounterTypes> {
@@ -79,6 +83,13 @@ const rules: Shard<CounterTypes> = {
           records: [{ by: command.by }],
           replies: [[request, 'added']],
           ifRefused: (error) => ({ kind: 'refusedWith', error }),
+        }
+      case 'alarms':
+        return {
+          timers: Array.from({ length: command.count }, (_, i) => {
+            return { kind: 'set', key: `alarm ${i}`, afterMs: command.afterMs, command: { kind: 'add', by: 1 } } as const
+          }),
+          replies: [[request, 'set']],
         }
       case 'refusedWith':
         return {
@@ -282,6 +293,18 @@ describe('coordinator runtime', () => {
     assert.equal(await run({ kind: 'add', by: 1 })(), '1')
   })
 
+  it('refuses what has no room in a record, and leaves everybody else alone', async () => {
+    const { runtime, port, run, state, lines } = assemble()
+    await runtime.load(port)
+    assert.equal(await run({ kind: 'add', by: 2 ** 60 })(), 'UNKNOWN_SERVER_ERROR')
+    const parked = run({ kind: 'park' })
+    assert.equal(await parked(), undefined)
+    assert.equal(await run({ kind: 'addOrTell', by: 2 ** 60 })(), 'UNKNOWN_SERVER_ERROR')
+    assert.equal(await parked(), 'told UNKNOWN_SERVER_ERROR')
+    assert.deepEqual([state()!.total, port.batches.length], [0, 0])
+    assert.deepEqual(lines, ['error records could not be encoded', 'error records could not be encoded'])
+  })
+
   it('goes back to what the log says when an invariant is broken', async () => {
     const { runtime, port, run, state, lines } = assemble()
     await runtime.load(port)
@@ -299,6 +322,20 @@ describe('coordinator runtime', () => {
     run({ kind: 'park' })
     run({ kind: 'park' })
     assert.equal(await run({ kind: 'park' })(), 'COORDINATOR_NOT_AVAILABLE')
+  })
+
+  it('answers a request for which timers left no room in the mailbox', async () => {
+    const { runtime, port, run, time } = assemble({ requestLimit: 2 })
+    await runtime.load(port)
+    await run({ kind: 'alarms', count: 2, afterMs: 10 })()
+    port.mode = 'slow'
+    const slow = run({ kind: 'add', by: 1 })
+    await time.advance(10)
+    assert.equal(await run({ kind: 'park' })(), 'COORDINATOR_NOT_AVAILABLE')
+    port.mode = 'commit'
+    port.finishAppends()
+    port.commit()
+    assert.equal(await slow(), '1')
   })
 
   it('tries a load again that failed, later each time, and says that it is loading meanwhile', async () => {
@@ -361,8 +398,11 @@ describe('coordinator runtime', () => {
     await runtime.load(port)
     await run({ kind: 'later', afterMs: 100, by: 1 })()
     const parked = run({ kind: 'park' })
+    port.mode = 'hold'
+    const uncommitted = run({ kind: 'add', by: 1 })
     runtime.close()
     assert.equal(await parked(), 'COORDINATOR_NOT_AVAILABLE')
+    assert.equal(await uncommitted(), 'COORDINATOR_NOT_AVAILABLE')
     assert.equal(time.timerCount, 0)
   })
 })
