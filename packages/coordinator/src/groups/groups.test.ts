@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { errorByCode, valuesOf } from '@mq/protocol'
+import { BatchBuilder, errorByCode, valuesOf } from '@mq/protocol'
 import { COORDINATOR_CONFIG } from '../config.js'
 import { SILENT } from '../runtime/ports.js'
 import { ManualTime, MemoryPartition, SeededRandom, settled } from '../testing.js'
 import type { JoinReply } from './commands.js'
 import { Groups } from './groups.js'
+import { encodeRecord } from './records.js'
 
-async function assemble() {
+async function assemble(partition = new MemoryPartition(0)) {
   const time = new ManualTime()
   const groups = new Groups({
     config: valuesOf(COORDINATOR_CONFIG, { 'group.initial.rebalance.delay.ms': 0 }),
@@ -16,7 +17,7 @@ async function assemble() {
     logger: SILENT,
     partitionCount: () => 1,
   })
-  await groups.load(new MemoryPartition(0))
+  await groups.load(partition)
   const listeners = new Map<string, () => void>()
   const join = (clientId: string, change: object = {}) => {
     const request = {
@@ -99,5 +100,48 @@ describe('the front of the groups', () => {
     const fixed = await other.join('me', { groupInstanceId: 'desk' })
     assert.ok(fixed.memberId.startsWith('desk-') && uuid.test(fixed.memberId.slice(5)), fixed.memberId)
     other.groups.close()
+  })
+
+  it('stores offsets that their client wants kept for ever', async () => {
+    const { groups } = await assemble()
+    const partition = {
+      partitionIndex: 0,
+      committedOffset: 7,
+      committedLeaderEpoch: -1,
+      committedMetadata: '',
+      commitTimestamp: -1,
+    }
+    const { topics } = await groups.run('g', {
+      kind: 'commitOffsets',
+      groupId: 'g',
+      memberId: '',
+      groupInstanceId: null,
+      generationId: -1,
+      retentionTimeMs: Number.MAX_SAFE_INTEGER,
+      topics: [{ name: 't', partitions: [partition] }],
+    })
+    assert.equal(errorByCode(topics[0]!.partitions[0]!.errorCode), 'NONE')
+    const fetched = groups.fetchOffsets({ groupId: 'g', topics: null, requireStable: false })
+    assert.equal(fetched.topics[0]?.partitions[0]?.committedOffset, 7)
+    groups.close()
+  })
+
+  it('buries many empty groups in batches that the log takes', async () => {
+    const partition = new MemoryPartition(0)
+    const empty = { protocolType: 'consumer', generation: 1, protocol: null, leader: null, currentStateTimestamp: 0, members: [] }
+    for (let i = 0; i < 100; i++) {
+      const builder = new BatchBuilder()
+      const groupId = `${i} ${'long'.repeat(5000)}`
+      builder.tryAppend({ timestamp: 0, ...encodeRecord({ kind: 'groupStored', groupId, value: empty }) })
+      partition.plant(builder.build())
+    }
+    const { groups, time } = await assemble(partition)
+    const planted = partition.batches.length
+    assert.equal(groups.list({ states: [], types: [] }).groups.length, 100)
+    await time.advance(600_000)
+    assert.deepEqual(groups.list({ states: [], types: [] }).groups, [])
+    const written = partition.batches.slice(planted).map((batch) => batch.length)
+    assert.ok(written.length > 1 && Math.max(...written) < 512 * 1024, String(written))
+    groups.close()
   })
 })

@@ -75,7 +75,7 @@ function recordOf(command: CommitOffsetsCommand, topic: string, partition: Parti
       leaderEpoch: partition.committedLeaderEpoch,
       metadata: partition.committedMetadata ?? '',
       commitTimestamp: partition.commitTimestamp === -1 ? now : partition.commitTimestamp,
-      expireTimestamp: command.retentionTimeMs === -1 ? null : now + command.retentionTimeMs,
+      expireTimestamp: command.retentionTimeMs === -1 ? null : Math.min(now + command.retentionTimeMs, Number.MAX_SAFE_INTEGER),
     },
   }
 }

@@ -41,6 +41,10 @@ export function decideExpiry(state: GroupsState, { now }: Moment, config: Coordi
     if (!isWhole) break
     const end = burial(state, group, state.offsets.countOf(groupId) - taken)
     if (end) {
+      if (!budget.take(groupId, '')) {
+        isWhole = false
+        break
+      }
       records.push(...end.records)
       changes.push(...end.changes)
     }

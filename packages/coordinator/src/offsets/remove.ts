@@ -105,6 +105,7 @@ export function decidePartitionsDeleted(
     if (taken === 0) continue
     const end = burial(state, group, state.offsets.countOf(groupId) - taken)
     if (end) {
+      budget.take(groupId, '')
       records.push(...end.records)
       changes.push(...end.changes)
     }
