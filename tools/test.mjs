@@ -20,7 +20,7 @@ const STAGES = [
   { name: 'interop', budget: 18 * MINUTE, args: [join('interop', 'run.mjs')], counts: 'closing line' },
   {
     name: 'peers',
-    budget: 1 * MINUTE,
+    budget: 3 * MINUTE,
     args: [MOCHA, '--no-config', '--reporter', 'dot', 'packages/*/dist/**/*.peer.test.js'],
     counts: 'mocha',
   },
