@@ -24,7 +24,10 @@ export const NO_ERROR: ControllerResult = { error: 'NONE', message: null }
 const LONGEST_MESSAGE = 1000
 
 export function failure(error: ControllerError, message: string | null): ControllerResult {
-  return { error, message: message === null || message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…` }
+  return {
+    error,
+    message: message === null || message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`,
+  }
 }
 
 /** A request for more is refused with INVALID_PARTITIONS: one request must not fill the disk with folders (docs/differences.md). */

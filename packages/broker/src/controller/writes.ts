@@ -43,7 +43,7 @@ export function grownTopic(topic: TopicImage, fence: ControllerFence): StoreOper
 }
 
 /** States of the partitions from `firstNew` on. */
-export function newStates(topic: TopicImage, firstNew: number, fence: ControllerFence): StoreOperation[][] {
+export function newStates(topic: TopicImage, firstNew: number, fence: ControllerFence | null): StoreOperation[][] {
   const operations = topic.partitions.slice(firstNew).flatMap((partition, at): StoreOperation[] => {
     if (partition.isr.length === 0) return [] // no replica has lived yet: the state comes with the first leader
     const index = firstNew + at

@@ -63,6 +63,27 @@ describe('what adoption makes of the folders it finds', () => {
     )
   })
 
+  it('gives partitions missing in between their state at once, so that no start takes them for new', () => {
+    const { newTopics } = plan([folder('t', 0), folder('t', 2)])
+    assert.deepEqual(
+      newTopics[0]?.partitions.map(({ leader, isr }) => [leader, isr]),
+      [
+        [NO_LEADER, []],
+        [NO_LEADER, [1]],
+        [NO_LEADER, []],
+      ],
+    )
+  })
+
+  it('leaves a folder alone whose number no partition has', () => {
+    const { newTopics, lines } = plan([folder('t', 0), folder('backup', 20_231_231)])
+    assert.deepEqual(
+      newTopics.map(({ name }) => name),
+      ['t'],
+    )
+    assert.equal(lines[1]?.message, '/d/backup-20231231 is left alone: no topic has that many partitions')
+  })
+
   it('says nothing and changes nothing when store and disk agree', () => {
     const { newTopics, grownTopics, adopted, lines, facts } = plan(
       [folder('t', 0), folder('t', 1, null)],

@@ -54,17 +54,20 @@ export interface AdoptionPlan {
   facts(topic: string, index: number): PartitionFacts
 }
 
+/** A folder with a higher number is not one of Kafka's (a date, say), and would make millions of partitions without a leader. */
+const HIGHEST_INDEX = 50_000
+
 interface Placed {
   readonly folder: FoundFolder
   readonly stoppedCleanly: boolean
 }
 
 export function planAdoption(input: AdoptionInput): AdoptionPlan {
-  const found = byTopic(input.directories)
+  const lines: Line[] = []
+  const found = byTopic(input.directories, lines)
   const newTopics: TopicImage[] = []
   const grownTopics: TopicImage[] = []
   const adopted = new Set<string>()
-  const lines: Line[] = []
   const facts = new Map<string, Map<number, PartitionFacts>>()
   let adoptedPartitions = 0
 
@@ -97,10 +100,14 @@ export function planAdoption(input: AdoptionInput): AdoptionPlan {
 const warning = (message: string): Line => ({ level: 'warn', message })
 const error = (message: string): Line => ({ level: 'error', message })
 
-function byTopic(directories: readonly FoundDirectory[]): Map<string, Map<number, Placed>> {
+function byTopic(directories: readonly FoundDirectory[], lines: Line[]): Map<string, Map<number, Placed>> {
   const found = new Map<string, Map<number, Placed>>()
-  for (const { folders, stoppedCleanly } of directories) {
+  for (const { path, folders, stoppedCleanly } of directories) {
     for (const folder of folders) {
+      if (folder.index > HIGHEST_INDEX) {
+        lines.push(warning(`${path}/${folder.topic}-${folder.index} is left alone: no topic has that many partitions`))
+        continue
+      }
       const ofTopic = found.get(folder.topic) ?? new Map<number, Placed>()
       found.set(folder.topic, ofTopic.set(folder.index, { folder, stoppedCleanly }))
     }
@@ -118,7 +125,10 @@ function topicFrom(
   const count = Math.max(known?.partitions.length ?? 0, Math.max(...folders.keys()) + 1)
   const topicId = known !== undefined && known.topicId !== ZERO_TOPIC_ID ? known.topicId : mostFrequentId(folders)
   if (known !== undefined && known.partitions.length === count && known.topicId === topicId) return known
-  const added = Array.from({ length: count - (known?.partitions.length ?? 0) }, () => neverLed([brokerId]))
+  const firstNew = known?.partitions.length ?? 0
+  const added = Array.from({ length: count - firstNew }, (_, at) =>
+    folders.has(firstNew + at) ? neverLed(brokerId) : hole(brokerId),
+  )
   return {
     name,
     topicId,
@@ -128,16 +138,24 @@ function topicFrom(
   }
 }
 
-const neverLed = (replicas: readonly number[]): PartitionImage => ({
+const neverLed = (brokerId: number): PartitionImage => ({
   leader: NO_LEADER,
   leaderEpoch: -1,
   isr: [],
-  replicas,
+  replicas: [brokerId],
   offlineReplicas: [],
   addingReplicas: [],
   removingReplicas: [],
   partitionEpoch: -1,
   controllerEpoch: 0,
+})
+
+/** A partition in between that has no folder. It gets its state with the topic: without one the next start would take it for new. */
+const hole = (brokerId: number): PartitionImage => ({
+  ...neverLed(brokerId),
+  leaderEpoch: 0,
+  isr: [brokerId],
+  offlineReplicas: [brokerId],
 })
 
 /** Folders of one topic may disagree (deleted and made again while one was away): most of them decide, then the lowest index. */

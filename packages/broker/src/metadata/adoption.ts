@@ -5,7 +5,7 @@
 import type { Disk, Log, LogDirectories } from '@mq/log'
 import { formatTopicPartition } from '@mq/protocol'
 import type { PartitionFacts } from '../controller/start.js'
-import { assignmentOf, fencedBatches } from '../controller/writes.js'
+import { assignmentOf, fencedBatches, newStates } from '../controller/writes.js'
 import type { Clock, Logger } from '../ports.js'
 import { type FoundDirectory, planAdoption } from './adopt.js'
 import { reachable, type ScanMark, scanPartition } from './disk-scan.js'
@@ -48,24 +48,27 @@ export async function adoptDirectories(options: AdoptionOptions): Promise<Adopti
   await ensurePaths(store, [ZNODES.own.path(), ZNODES.held.path()])
   const held = new Set(await store.children(ZNODES.held.path()))
   for (const topic of plan.newTopics) await store.multi(adoptTopic(topic))
-  for (const topic of plan.grownTopics)
-    await store.multi(growTopic(topic, plan.adopted.includes(topic.name) && !held.has(topic.name)))
+  for (const topic of plan.grownTopics) {
+    const hold = plan.adopted.includes(topic.name) && !held.has(topic.name)
+    await store.multi([...(hold ? [heldNode(topic.name)] : []), ...growTopic(topic, image.topic(topic.name)!.partitions.length)])
+  }
   for (const topic of new Set([...held, ...plan.adopted])) logs.holdRetention(topic)
   return { facts: plan.facts, noteEnd: () => noteEnd(options) }
 }
 
 const heldNode = (topic: string): StoreOperation => ({ kind: 'create', path: ZNODES.heldTopic.path(topic), data: null })
 
-/** The topic and its hold in one: no crash leaves it without. */
+/** The topic, its hold, and the states of partitions that are missing in between, in one: no crash leaves it without. */
 const adoptTopic = (topic: TopicImage): StoreOperation[] => [
   heldNode(topic.name),
   { kind: 'create', path: ZNODES.topic.path(topic.name), data: ZNODES.topic.encode(assignmentOf(topic)) },
   { kind: 'create', path: ZNODES.partitions.path(topic.name), data: null },
+  ...newStates(topic, 0, null).flat(),
 ]
 
-const growTopic = (topic: TopicImage, hold: boolean): StoreOperation[] => [
-  ...(hold ? [heldNode(topic.name)] : []),
+const growTopic = (topic: TopicImage, firstNew: number): StoreOperation[] => [
   { kind: 'set', path: ZNODES.topic.path(topic.name), data: ZNODES.topic.encode(assignmentOf(topic)) },
+  ...newStates(topic, firstNew, null).flat(),
 ]
 
 function foundDirectories(logs: LogDirectories, epochs: ReadonlyMap<string, number>): FoundDirectory[] {
