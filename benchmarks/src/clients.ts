@@ -131,15 +131,13 @@ async function platformatic(bootstrap: string, value: string): Promise<Client> {
           mode: 'manual',
           offsets: [{ topic: topicRead, partition: 0, offset: 0n }],
           autocommit: false,
-          maxFetches: 0,
-        } as Parameters<typeof consumer.consume>[0])
+        })
         let inStream = 0
         for await (const message of stream) {
           bytes += (message.value as Buffer).length
           inStream++
           if (++read >= count || inStream >= STORED[value.length]!) break
         }
-        await stream.close()
       }
       if (bytes === 0) throw new Error('no values were read')
     },

@@ -1,6 +1,6 @@
 /** Fetched bytes turned into what handlers see: messages with offsets and times as strings, and a batch that knows its lag. */
 
-import type { Record as LogRecord } from '@mq/protocol'
+import type { RecordHeader } from '@mq/protocol'
 import type { Headers } from '../producer/messages'
 
 export interface KafkaMessage {
@@ -14,27 +14,24 @@ export interface KafkaMessage {
 }
 
 /** A header key that repeats comes as an array, in order. */
-export function headersOf(record: LogRecord): Headers {
+export function headersOf(list: readonly RecordHeader[]): Headers {
   const headers: Headers = {}
-  for (const { key, value } of record.headers) {
-    const known = headers[key]
+  for (const { key, value } of list) {
     const next = value as Buffer
-    if (known === undefined && !(key in headers)) headers[key] = next
-    else if (Array.isArray(known)) known.push(next)
-    else headers[key] = [known as Buffer, next]
+    if (!Object.hasOwn(headers, key)) setHeader(headers, key, next)
+    else {
+      const known = headers[key]
+      if (Array.isArray(known)) known.push(next)
+      else setHeader(headers, key, [known as Buffer, next])
+    }
   }
   return headers
 }
 
-export function messageOf(record: LogRecord): KafkaMessage {
-  return {
-    key: record.key,
-    value: record.value,
-    timestamp: String(record.timestamp),
-    attributes: 0,
-    offset: String(record.offset),
-    headers: headersOf(record),
-  }
+/** A header may be called `__proto__`, and is a header then. */
+function setHeader(headers: Headers, key: string, value: Buffer | (Buffer | string)[]): void {
+  if (key === '__proto__') Object.defineProperty(headers, key, { value, writable: true, enumerable: true, configurable: true })
+  else headers[key] = value
 }
 
 /**

@@ -3,14 +3,13 @@
  * Memory is bounded: a partition is asked for again only when what it brought has been taken.
  */
 
-import { iterateAnyBatches, RecordBatch, readControlRecord } from '@mq/protocol'
+import { iterateAnyBatches } from '@mq/protocol'
 import { byTopic, type Cluster } from '../cluster'
 import { failureOf, protocolError } from '../errors'
 import type { Environment } from '../ports'
 import { type RetryPolicy, retryDelays } from '../retry'
 import type { ResponseOf } from '../versions'
-import { type AbortedTransaction, AbortedTransactions } from './aborted'
-import { Batch, type KafkaMessage, messageOf } from './batch'
+import type { AbortedTransaction } from './aborted'
 import { type PartitionPosition, type Positions, partitionKey } from './positions'
 
 export interface FetchLimits {
@@ -50,7 +49,6 @@ export interface Chunk {
   readonly records: Buffer
 }
 
-const CORRUPT_MESSAGE = 2
 /** Longest pause after a failed fetch, in ms: so soon work resumes when a broker comes back. */
 const LONGEST_PAUSE_MS = 5_000
 /**
@@ -266,33 +264,4 @@ export function lastOffsetOf(records: Buffer): number | undefined {
   let last: number | undefined
   for (const batch of iterateAnyBatches(records)) last = batch.lastOffset
   return last
-}
-
-/** Decodes a chunk: records from the asked offset on, without control records and, if asked for, without aborted transactions. */
-export function decodeChunk(chunk: Chunk, readUncommitted: boolean): Batch {
-  const messages: KafkaMessage[] = []
-  const aborted = new AbortedTransactions(readUncommitted ? null : chunk.aborted)
-  let covered = chunk.fetchOffset - 1
-  for (const batch of iterateAnyBatches(chunk.records)) {
-    covered = batch.lastOffset
-    if (!batch.crcIsValid())
-      throw Object.assign(protocolError(CORRUPT_MESSAGE), {
-        topic: chunk.topic,
-        partition: chunk.partition,
-        offset: batch.lastOffset,
-      })
-    if (batch instanceof RecordBatch && (hides(aborted, batch) || batch.isControl)) continue
-    for (const record of batch.records()) if (record.offset >= chunk.fetchOffset) messages.push(messageOf(record))
-  }
-  return new Batch(chunk.topic, chunk.partition, String(chunk.highWatermark), messages, chunk.fetchOffset, covered)
-}
-
-function hides(aborted: AbortedTransactions, batch: RecordBatch): boolean {
-  const { lastOffset, producerId, isTransactional } = batch
-  return aborted.hides({ lastOffset, producerId, isTransactional, abortMarker: batch.isControl && isAbortMarker(batch) })
-}
-
-function isAbortMarker(batch: RecordBatch): boolean {
-  for (const record of batch.records()) return readControlRecord(record).type === 'ABORT'
-  return false
 }

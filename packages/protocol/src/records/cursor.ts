@@ -7,6 +7,7 @@
  * Every length is checked against the record's own end before it is used, so a lazy reader may trust the places found here.
  */
 import { invalid } from './errors.js'
+import { type RecordHeader, readHeaders } from './record.js'
 
 const TWO_28 = 2 ** 28
 
@@ -105,6 +106,11 @@ export class RecordCursor {
       const valueLength = this.length()
       if (valueLength > 0) this.position += valueLength
     }
+  }
+
+  /** The current record's headers: views into its bytes. */
+  headers(): readonly RecordHeader[] {
+    return readHeaders(this.bytes, this.headersAt, this.headerCount)
   }
 
   /** The timestamp delta of the current record as it stands: a bigint beyond ±(2^53−1). */

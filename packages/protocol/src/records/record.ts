@@ -59,7 +59,7 @@ export class RecordView implements Record {
 const NO_HEADERS: readonly RecordHeader[] = Object.freeze([])
 
 /** The cursor has walked these bytes before: lengths are known to be sound. */
-function readHeaders(bytes: Buffer, start: number, count: number): RecordHeader[] {
+export function readHeaders(bytes: Buffer, start: number, count: number): RecordHeader[] {
   const headers: RecordHeader[] = []
   let at = start
   const length = (): number => {
