@@ -249,7 +249,7 @@ public class Interop {
       Properties properties = common();
       properties.put("group.id", ask.get("group").asText());
       properties.put("auto.offset.reset", "earliest");
-      properties.put("session.timeout.ms", "6000");
+      properties.put("session.timeout.ms", "10000");
       properties.put("heartbeat.interval.ms", "300");
       properties.put("partition.assignment.strategy", "org.apache.kafka.clients.consumer."
           + (ask.get("strategy").asText().equals("cooperative") ? "CooperativeStickyAssignor" : "RangeAssignor"));

@@ -77,7 +77,7 @@ async function join({ member, topic, group, instanceId }) {
   const fixed = instanceId === undefined ? [] : ['-X', `group.instance.id=${instanceId}`]
   const options = [
     '-X',
-    'session.timeout.ms=6000',
+    'session.timeout.ms=10000',
     '-X',
     'heartbeat.interval.ms=300',
     '-X',

@@ -186,8 +186,8 @@ async function join({ member, topic, group, instanceId }) {
     ...grouped,
     groupId: group,
     groupInstanceId: instanceId,
-    sessionTimeout: 6000,
-    rebalanceTimeout: 6000,
+    sessionTimeout: 10_000,
+    rebalanceTimeout: 10_000,
     heartbeatInterval: 300,
     autocommit: false,
   })

@@ -109,7 +109,7 @@ class Member:
     def __init__(self, ask):
         strategy = "cooperative-sticky" if ask["strategy"] == "cooperative" else "range"
         fixed = {"group.instance.id": ask["instanceId"]} if ask.get("instanceId") else {}
-        more = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
+        more = {"session.timeout.ms": 10000, "heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
         self.consumer, self.rebalances, self.partitions, self.stopping = consumer(ask["group"], **more, **fixed), 0, [], False
         self.consumer.subscribe([ask["topic"]], on_assign=self.assigned)
         self.thread = threading.Thread(target=self.run)

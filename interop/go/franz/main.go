@@ -244,7 +244,7 @@ func join(ask *answer.Request) (answer.Reply, error) {
 	self := &member{stopped: make(chan struct{}), static: ask.InstanceID != ""}
 	options := []kgo.Opt{
 		kgo.ConsumerGroup(ask.Group), kgo.ConsumeTopics(ask.Topic), kgo.Balancers(balancer), kgo.DisableAutoCommit(),
-		kgo.SessionTimeout(6 * time.Second), kgo.HeartbeatInterval(300 * time.Millisecond),
+		kgo.SessionTimeout(10 * time.Second), kgo.HeartbeatInterval(300 * time.Millisecond),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, added map[string][]int32) { self.Add(added[ask.Topic]) }),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { self.Remove(lost[ask.Topic]) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { self.Remove(lost[ask.Topic]) }),

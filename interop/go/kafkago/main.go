@@ -162,7 +162,7 @@ func produce(ask *answer.Request) (answer.Reply, error) {
 
 func consume(ask *answer.Request) (answer.Reply, error) {
 	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{os.Args[1]}, GroupID: ask.Group, Topic: ask.Topic, StartOffset: kafka.FirstOffset,
-		MaxWait: 200 * time.Millisecond, HeartbeatInterval: 300 * time.Millisecond, SessionTimeout: 6 * time.Second})
+		MaxWait: 200 * time.Millisecond, HeartbeatInterval: 300 * time.Millisecond, SessionTimeout: 10 * time.Second})
 	records, last, err := read(reader, ask.Count)
 	if err == nil {
 		err = reader.CommitMessages(within(10*time.Second), last...)
@@ -252,7 +252,7 @@ type member struct {
 
 func join(ask *answer.Request) (answer.Reply, error) {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{ID: ask.Group, Brokers: []string{os.Args[1]}, Topics: []string{ask.Topic},
-		GroupBalancers: []kafka.GroupBalancer{kafka.RangeGroupBalancer{}}, HeartbeatInterval: 300 * time.Millisecond, SessionTimeout: 6 * time.Second,
+		GroupBalancers: []kafka.GroupBalancer{kafka.RangeGroupBalancer{}}, HeartbeatInterval: 300 * time.Millisecond, SessionTimeout: 10 * time.Second,
 		StartOffset: kafka.FirstOffset})
 	if err != nil {
 		return nil, err
