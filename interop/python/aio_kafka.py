@@ -137,7 +137,7 @@ async def seek(ask):
 
 class Member(ConsumerRebalanceListener):
     def __init__(self, ask):
-        more = {"session.timeout.ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [RangePartitionAssignor]}
+        more = {"session_timeout_ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [RangePartitionAssignor]}
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
         self.consumer, self.rebalances, self.topic = consumer(ask["group"], **more), 0, ask["topic"]

@@ -112,7 +112,7 @@ def seek(ask):
 class Member(kafka.ConsumerRebalanceListener):
     def __init__(self, ask):
         assignor = CooperativeStickyAssignor if ask["strategy"] == "cooperative" else RangePartitionAssignor
-        more = {"session.timeout.ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [assignor]}
+        more = {"session_timeout_ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [assignor]}
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
         self.consumer, self.rebalances, self.partitions, self.stopping, self.error = consumer(ask["group"], **more), 0, [], False, None
