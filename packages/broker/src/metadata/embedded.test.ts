@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { EmbeddedStore } from './embedded.js'
 import { type MetadataStore, StoreError, type StoreErrorCode, type StoreOperation, type WatchEvent } from './store.js'
-import { storeContract } from './store-contract.js'
+import { storeContract } from './store-contract.test.support.js'
 
 storeContract('the embedded store in memory', async () => {
   const store = EmbeddedStore.inMemory({ now: () => 1_700_000_000_000 })

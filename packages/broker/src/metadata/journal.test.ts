@@ -4,7 +4,7 @@ import { EmbeddedStore } from './embedded.js'
 import { JOURNAL_FILE, SNAPSHOT_FILE } from './journal.js'
 import { FILE_HEADER, FRAME, MetadataDamageError } from './journal-format.js'
 import { isStoreError, type MetadataStore } from './store.js'
-import { storeContract } from './store-contract.js'
+import { storeContract } from './store-contract.test.support.js'
 import { exportTree } from './tree-file.js'
 
 const DIRECTORY = '/data'

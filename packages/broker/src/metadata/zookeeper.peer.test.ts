@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { storeContract } from './store-contract.js'
+import { storeContract } from './store-contract.test.support.js'
 import { ZooKeeperForTests } from './zookeeper.test.support.js'
 
 const ROOT = resolve(__dirname, '..', '..', '..', '..')
