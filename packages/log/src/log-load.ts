@@ -12,7 +12,7 @@ import { LeaderEpochs } from './leader-epochs.js'
 import type { LogContext } from './log-context.js'
 import { Snapshots } from './log-files.js'
 import { ProducerStates } from './producer-state.js'
-import { ensureIndexes, readNextOffset, readTimes, recoverSegment, replayProducers } from './recover.js'
+import { ensureIndexes, readEnd, readTimes, recoverSegment, replayProducers } from './recover.js'
 import { type Folder, Segment } from './segment.js'
 import { Segments } from './segments.js'
 import type { TopicConfig } from './topic-config.js'
@@ -77,7 +77,7 @@ class Loading {
     const { context, folder, hadCleanShutdown, recoveryPoint, logStartOffset } = this.request
     await this.#findSegments()
     if (!hadCleanShutdown) await this.#recoverFrom(recoveryPoint)
-    let logEndOffset = this.segments.count === 0 ? -1 : await readNextOffset(this.segments.active)
+    let logEndOffset = this.segments.count === 0 ? -1 : await this.#endOfLog()
     if (logEndOffset < logStartOffset) {
       this.#startOver(logStartOffset, logEndOffset)
       logEndOffset = logStartOffset
@@ -103,6 +103,17 @@ class Loading {
       recoveryPoint: hadCleanShutdown ? logEndOffset : Math.min(recoveryPoint, logEndOffset),
       cut: this.#problem === null ? null : { bytes: this.#cutBytes, segments: this.#cutSegments, problem: this.#problem },
     }
+  }
+
+  /** What follows the last whole batch would stand between it and the next one: such a segment is cut, whatever the mark said. */
+  async #endOfLog(): Promise<number> {
+    const { active } = this.segments
+    const end = await readEnd(active)
+    if (end.position === active.sizeInBytes) return end.nextOffset
+    const fields = { partition: this.#name, segment: active.baseOffset, position: end.position }
+    this.request.context.logger.warn(fields, 'there is no batch at the end of the log: the segment is scanned')
+    await this.#recover(active)
+    return (await readEnd(active)).nextOffset
   }
 
   #hasEpochFile(context: LogContext, folder: Folder): boolean {
@@ -205,7 +216,7 @@ class Loading {
     while (this.segments.count > 1 && this.segments.active.sizeInBytes === 0) {
       const [before, empty] = this.segments.all.slice(-2)
       await ensureIndexes(before!)
-      if ((await readNextOffset(before!)) >= empty!.baseOffset) return
+      if ((await readEnd(before!)).nextOffset >= empty!.baseOffset) return
       this.#problem ??= `segment ${empty!.baseOffset} is empty and the one before it ends earlier`
       this.#remove(empty!)
     }

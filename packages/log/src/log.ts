@@ -2,7 +2,7 @@
  * One partition's log: the only writer of its files. This is its public face; writing is in log-writer.ts, what changes its
  * segments in log-state.ts, opening and repair in log-load.ts and recover.ts.
  */
-import { formatTopicPartition } from '@mq/protocol'
+import { formatTopicPartition, RecordsError } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
 import type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 import type { LogContext } from './log-context.js'
@@ -209,7 +209,7 @@ export class PartitionLog implements Log {
     try {
       return await this.#overMovingSegments(() => (query === 'maxTimestamp' ? this.#latestRecord() : this.#firstRecordAt(query)))
     } catch (error) {
-      return state.context.directory.failWith(error)
+      return error instanceof RecordsError ? refused(error.error, error.message) : state.context.directory.failWith(error)
     }
   }
 

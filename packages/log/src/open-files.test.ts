@@ -46,4 +46,15 @@ describe('open files', () => {
     file.closeNow()
     assert.deepEqual(closed, ['/d/f 1', '/d/f 2'])
   })
+
+  it('make room when the system has no descriptor left', () => {
+    const disk = new MemoryDisk()
+    disk.makeDirectoryNow('/d')
+    const files = new OpenFiles(disk, 100)
+    const all = Array.from({ length: 5 }, (_, at) => new LazyFile(files, () => `/d/${at}`))
+    for (const file of all.slice(0, 4)) file.now('create')
+    disk.faults = ({ kind }) => (kind === 'open' && files.count > 2 ? { fail: 'EMFILE' } : undefined)
+    all[4]!.now('create')
+    assert.equal(files.count, 1)
+  })
 })

@@ -2,7 +2,7 @@
  * Files that are opened when they are needed and closed when too many are: ten thousand partitions must not hold ten thousand
  * descriptors.
  */
-import type { Disk, DiskFile, OpenMode } from './ports.js'
+import { type Disk, DiskError, type DiskFile, type OpenMode } from './ports.js'
 
 const MOST_OPEN = 1000
 
@@ -17,6 +17,17 @@ export class OpenFiles {
 
   get count(): number {
     return this.#open.size
+  }
+
+  /** Opens a file; when the system has no descriptor left, those that are idle here make room. */
+  open(path: string, mode: OpenMode): DiskFile {
+    try {
+      return this.disk.openNow(path, mode)
+    } catch (error) {
+      if (!(error instanceof DiskError) || error.code !== 'EMFILE') throw error
+      for (const file of [...this.#open]) if (!file.isBusy) file.closeNow()
+      return this.disk.openNow(path, mode)
+    }
   }
 
   opened(file: LazyFile): void {
@@ -70,7 +81,7 @@ export class LazyFile {
   #open(mode: OpenMode): Handle {
     this.#used = true
     if (this.#handle !== null) return this.#handle
-    const handle = { file: this.files.disk.openNow(this.pathOf(), mode), pins: 0, isAbandoned: false }
+    const handle = { file: this.files.open(this.pathOf(), mode), pins: 0, isAbandoned: false }
     this.#handle = handle
     this.files.opened(this)
     return handle

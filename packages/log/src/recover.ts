@@ -68,15 +68,25 @@ export async function rebuildIndexes(segment: Segment): Promise<void> {
   builder.finish()
 }
 
-/** One after the last offset of a segment, by its index and the batches behind the last entry. */
-export async function readNextOffset(segment: Segment): Promise<number> {
+export interface SegmentEnd {
+  /** One after the last offset; the base offset when the segment is empty. */
+  readonly nextOffset: number
+  /** Where the last whole batch ends: before the file's end if what follows is none. */
+  readonly position: number
+}
+
+/** The end of a segment, by its index and the batches behind the last entry. */
+export async function readEnd(segment: Segment): Promise<SegmentEnd> {
   const { offsets } = segment.indexes
-  const start = offsets.lookup(offsets.lastOffset).position
-  let next = segment.baseOffset
+  let position = offsets.lookup(offsets.lastOffset).position
+  let nextOffset = segment.baseOffset
   await segment.data.pinned(async (file) => {
-    for await (const batch of scanBatches(file, start, segment.sizeInBytes)) next = batch.lastOffset + 1
+    for await (const batch of scanBatches(file, position, segment.sizeInBytes)) {
+      nextOffset = batch.lastOffset + 1
+      position = batch.position + batch.sizeInBytes
+    }
   })
-  return next
+  return { nextOffset, position }
 }
 
 /** Sets what only the data file knows: the first batch's time, and times later than the last entry of the time index. */

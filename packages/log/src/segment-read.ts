@@ -12,6 +12,8 @@ import { recordsOfStoredBatch } from './stored-records.js'
 
 /** Reads are at least so large: the batch looked for lies a little after the place that the index names. */
 const SMALLEST_READ = 64 * 1024
+/** And at most so large, but for a single batch: whoever asks for very much gets it in several pieces. */
+const LARGEST_READ = 1024 * 1024 + SMALLEST_READ
 
 export interface SegmentRead {
   readonly slices: readonly Buffer[]
@@ -59,14 +61,14 @@ class Reading {
 
   async run(): Promise<SegmentRead | null> {
     let position = this.start
-    let wanted = Math.max(SMALLEST_READ, this.options.maxBytes + SMALLEST_READ)
+    let wanted = Math.min(LARGEST_READ, this.options.maxBytes + SMALLEST_READ)
     while (position < this.end && !this.#stopped) {
       const piece = Buffer.allocUnsafeSlow(Math.min(wanted, this.end - position))
       const filled = await this.file.read(piece, position)
       const { taken, missing } = this.#take(piece.subarray(0, filled), position)
       if (filled < piece.length && taken < filled) throw new MisplacedRead('the data file is shorter than it was')
       position += taken
-      wanted = Math.max(missing, this.options.maxBytes - this.sizeInBytes, SMALLEST_READ)
+      wanted = Math.max(missing, Math.min(LARGEST_READ, this.options.maxBytes - this.sizeInBytes), SMALLEST_READ)
       if (filled === 0) break
     }
     return this.#found ? { slices: this.slices, sizeInBytes: this.sizeInBytes, nextOffset: this.nextOffset } : null
