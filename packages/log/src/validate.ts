@@ -109,8 +109,9 @@ interface Walked {
 /** Looks at every record once, without making objects. */
 function walk(batch: RecordBatch, options: ValidateOptions): Walked | Refused {
   const cursor = batch.cursor()
-  const rules = recordRules(options, batch.timestampType === 'LogAppendTime')
-  const appendTime = batch.timestampType === 'LogAppendTime' ? batch.maxTimestamp : null
+  const fromLogAppendTime = batch.timestampType === 'LogAppendTime'
+  const rules = mayBreakRules(options.config, fromLogAppendTime) ? recordRules(options, fromLogAppendTime) : null
+  const appendTime = fromLogAppendTime ? batch.maxTimestamp : null
   const base = batch.baseTimestamp
   let maxTimestamp: number | bigint = NO_TIMESTAMP
   let offsetsInOrder = true
@@ -119,10 +120,10 @@ function walk(batch: RecordBatch, options: ValidateOptions): Walked | Refused {
     const timestamp = appendTime ?? base + cursor.timestampDelta
     if (timestamp > maxTimestamp) maxTimestamp = Number.isSafeInteger(timestamp) ? timestamp : exactTimestamp(batch, cursor)
     if (cursor.offsetDelta !== index) offsetsInOrder = false
-    if (rules.active) rules.check(index, cursor.keyLength >= 0, timestamp)
+    if (rules !== null) rules.check(index, cursor.keyLength >= 0, timestamp)
     index++
   }
-  return rules.verdict() ?? { recordCount: index, maxTimestamp, offsetsInOrder }
+  return rules?.verdict() ?? { recordCount: index, maxTimestamp, offsetsInOrder }
 }
 
 /** Java adds timestamps as int64, which wrap around. */
@@ -130,6 +131,13 @@ function exactTimestamp(batch: RecordBatch, cursor: RecordCursor): bigint {
   if (batch.timestampType === 'LogAppendTime') return BigInt(RECORD_BATCH.maxTimestamp.exact(batch.bytes, batch.at))
   const base = BigInt(RECORD_BATCH.baseTimestamp.exact(batch.bytes, batch.at))
   return BigInt.asIntN(64, base + BigInt(cursor.exactTimestampDelta()))
+}
+
+/** False when no record can break a rule: most topics have none, and their records are not asked. */
+function mayBreakRules(config: TopicConfig, fromLogAppendTime: boolean): boolean {
+  if (fromLogAppendTime || config['cleanup.policy'].includes('compact')) return true
+  if (config['message.timestamp.type'] !== 'CreateTime') return false
+  return config['message.timestamp.before.max.ms'] < NO_LIMIT || config['message.timestamp.after.max.ms'] < NO_LIMIT
 }
 
 /** The rules that may refuse single records (KIP-467): keys on compacted topics, times too far off. */
@@ -148,8 +156,6 @@ export function recordRules(options: ValidateOptions, fromLogAppendTime: boolean
     if (errors.length < MOST_RECORD_ERRORS) errors.push({ batchIndex, message })
   }
   return {
-    /** False when no record can break a rule. */
-    active: needsKey || limited || fromLogAppendTime,
     check(index: number, hasKey: boolean, timestamp: number): void {
       if (needsKey && !hasKey) {
         add(index, 'a compacted topic takes no record without a key')
