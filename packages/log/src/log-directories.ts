@@ -165,9 +165,11 @@ export class BrokerLogDirectories implements LogDirectories {
     const arm = (delayMs: number): void => {
       const cancel = this.#options.timers.after(delayMs, () => {
         this.#cancels.delete(cancel)
-        void work().then(() => {
-          if (!this.#isClosed) arm(intervalMs)
-        })
+        void work()
+          .catch((error) => this.#options.logger?.error({ error }, 'periodic work on the log directories failed'))
+          .then(() => {
+            if (!this.#isClosed) arm(intervalMs)
+          })
       })
       this.#cancels.add(cancel)
     }
