@@ -102,10 +102,13 @@ describe('the way to a cluster', () => {
     const producer = kafkaOf({ brokers: [broker.address] }).producer()
     await producer.connect()
     closers.push(() => producer.disconnect())
-    await assert.rejects(producer.send({ topic: 'none', messages: [{ value: 'a' }] }), (error: Error & { cause: { topic: string } }) => {
-      assert.equal(error.cause.topic, 'none')
-      return true
-    })
+    await assert.rejects(
+      producer.send({ topic: 'none', messages: [{ value: 'a' }] }),
+      (error: Error & { cause: { topic: string } }) => {
+        assert.equal(error.cause.topic, 'none')
+        return true
+      },
+    )
     const [placed] = await producer.send({ topic: 'good', messages: [{ value: 'a' }] })
     assert.equal(placed!.baseOffset, '0')
   })

@@ -145,7 +145,8 @@ export class Cluster {
   async refreshMetadataIfNecessary(): Promise<void> {
     const { environment, metadataMaxAgeMs } = this.#options
     const stale = this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
-    if (stale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0)) await this.refreshMetadata()
+    if (stale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0))
+      await this.refreshMetadata()
   }
 
   async #loadMetadata(): Promise<void> {

@@ -38,7 +38,9 @@ describe('the client on a broker in the process', () => {
   const closers: (() => Promise<void>)[] = []
 
   const kafkaOf = (bootstrap = broker.bootstrap): Kafka => new Kafka({ brokers: [bootstrap], logLevel: logLevel.NOTHING })
-  const using = async <Client extends { connect(): Promise<void>; disconnect(): Promise<void> }>(client: Client): Promise<Client> => {
+  const using = async <Client extends { connect(): Promise<void>; disconnect(): Promise<void> }>(
+    client: Client,
+  ): Promise<Client> => {
     await client.connect()
     closers.push(() => client.disconnect())
     return client
@@ -114,7 +116,10 @@ describe('the client on a broker in the process', () => {
     assert.equal(joins.length, settled, 'nobody joined again')
     const owner = members.find(async () => true)!
     await owner.disconnect()
-    await until(() => joins.length >= settled + 2 && [...latest().values()].filter((count) => count === 1).length >= 2, 'it takes over')
+    await until(
+      () => joins.length >= settled + 2 && [...latest().values()].filter((count) => count === 1).length >= 2,
+      'it takes over',
+    )
   })
 
   it('shares a group with kafkajs', async () => {
@@ -173,7 +178,13 @@ describe('the client on a broker in the process', () => {
   it('answers the high watermark for a time after the last record', async () => {
     await createTopic('t')
     const producer = await using(kafkaOf().producer())
-    await producer.send({ topic: 't', messages: [{ value: 'a', timestamp: '1000' }, { value: 'b', timestamp: '2000' }] })
+    await producer.send({
+      topic: 't',
+      messages: [
+        { value: 'a', timestamp: '1000' },
+        { value: 'b', timestamp: '2000' },
+      ],
+    })
     const admin = await using(kafkaOf().admin())
     const at = async (time?: number) => (await admin.fetchTopicOffsetsByTimestamp('t', time))[0]!.offset
     assert.deepEqual([await at(0), await at(1_500), await at(2_001), await at()], ['0', '1', '2', '2'])
