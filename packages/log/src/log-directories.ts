@@ -68,6 +68,8 @@ export class BrokerLogDirectories implements LogDirectories {
   /** Topics whose configs are not known yet: nothing of them is removed. */
   readonly #held = new Set<string>()
   readonly #cancels = new Set<() => void>()
+  /** Periodic work that is under way. */
+  readonly #running = new Set<Promise<void>>()
   #isClosed = false
 
   private constructor(options: LogDirectoriesOptions) {
@@ -165,11 +167,11 @@ export class BrokerLogDirectories implements LogDirectories {
     const arm = (delayMs: number): void => {
       const cancel = this.#options.timers.after(delayMs, () => {
         this.#cancels.delete(cancel)
-        void work()
-          .catch((error) => this.#options.logger?.error({ error }, 'periodic work on the log directories failed'))
-          .then(() => {
-            if (!this.#isClosed) arm(intervalMs)
-          })
+        const running = work().then(() => {
+          this.#running.delete(running)
+          if (!this.#isClosed) arm(intervalMs)
+        })
+        this.#running.add(running)
       })
       this.#cancels.add(cancel)
     }
@@ -272,12 +274,15 @@ export class BrokerLogDirectories implements LogDirectories {
 
   async close(): Promise<void> {
     if (!this.#stop()) return
+    // A checkpoint that is under way must not replace the last one afterwards.
+    await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.close()
   }
 
   /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
   async abandon(): Promise<void> {
     if (!this.#stop()) return
+    await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.abandon()
   }
 
