@@ -43,21 +43,18 @@ export function convertMessageSet(bytes: Buffer, options: ValidateOptions): Vali
     messages.push(message)
   }
   if (source !== 0 && messages.length > 1) return refused('INVALID_RECORD', 'more than one compressed message')
-  let verdict: Refused | null = null
-  // One by one into the new batch: a compressed message may hold millions.
-  function* checked(): Generator<RecordView> {
-    for (const message of messages) {
-      const rules = recordRules(options, message.timestampType === 'LogAppendTime')
-      let index = 0
-      for (const record of message.records()) {
-        rules.check(index++, record.key !== null, record.timestamp)
-        yield record
-      }
-      verdict ??= rules.verdict()
+  const records: RecordView[] = []
+  for (const message of messages) {
+    const rules = recordRules(options, message.timestampType === 'LogAppendTime')
+    let index = 0
+    for (const record of message.records()) {
+      rules.check(index++, record.key !== null, record.timestamp)
+      records.push(record)
     }
+    const verdict = rules.verdict()
+    if (verdict !== null) return verdict
   }
-  const rebuilt = rebuild(checked(), targetCodec(options.config, source), {}, options)
-  return verdict ?? rebuilt
+  return rebuild(records, targetCodec(options.config, source), {}, options)
 }
 
 interface Producer {

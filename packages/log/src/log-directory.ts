@@ -188,6 +188,8 @@ export class LogDirectory {
       logStartOffset,
     })
     const log = new PartitionLog(context, partition, config, loaded)
+    // What a killed process had written and not synced will be read from now on, so it must stay as long as flush.messages says.
+    if (log.logEndOffset - log.recoveryPoint >= config.value['flush.messages']) await log.flush()
     this.logs.set(formatTopicPartition(partition), log)
     return log
   }

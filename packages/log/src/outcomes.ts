@@ -71,8 +71,7 @@ export type ReadLimit = 'logEnd' | 'highWatermark' | 'lastStable'
 
 export interface TimestampOffset {
   readonly offset: number
-  /** Milliseconds; a bigint where a number would not be exact. -1 for an end of the log. */
-  readonly timestamp: number | bigint
+  readonly timestamp: number
   /** -1 when unknown. */
   readonly leaderEpoch: number
 }
