@@ -109,23 +109,10 @@ export class Cluster {
     await this.addMultipleTargetTopics([topic])
   }
 
-  /**
-   * Adds topics to those whose metadata is kept, and loads what is not known yet. A topic that cannot be loaded is not kept, or its trouble
-   * would be everybody's.
-   */
+  /** Adds topics to those whose metadata is kept, and loads what is not known yet. */
   async addMultipleTargetTopics(topics: readonly string[]): Promise<void> {
-    const isKnown = (topic: string): boolean => this.#image.topics.get(topic)?.errorCode === 0
-    const added = topics.filter((topic) => !this.#targetTopics.has(topic))
-    for (const topic of added) this.#targetTopics.add(topic)
-    if (topics.every(isKnown)) return
-    try {
-      // A request on its way may have been made before these topics were added.
-      await this.#refreshing?.catch(() => {})
-      if (!topics.every(isKnown)) await this.refreshMetadata()
-    } catch (error) {
-      for (const topic of added) if (!isKnown(topic)) this.#targetTopics.delete(topic)
-      if (!topics.every(isKnown)) throw error
-    }
+    for (const topic of topics) this.#targetTopics.add(topic)
+    if (topics.some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
   }
 
   /** Forgets topics that were deleted, so that their metadata is not asked for any more. */
@@ -145,8 +132,7 @@ export class Cluster {
   async refreshMetadataIfNecessary(): Promise<void> {
     const { environment, metadataMaxAgeMs } = this.#options
     const stale = this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
-    if (stale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0))
-      await this.refreshMetadata()
+    if (stale || [...this.#targetTopics].some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
   }
 
   async #loadMetadata(): Promise<void> {

@@ -1,7 +1,6 @@
 /** Offsets: of topics, of groups, and the deletion of records before one. */
 
 import { KafkaJSDeleteTopicRecordsError, KafkaJSNonRetriableError, type PartitionFailure, protocolError } from '../errors'
-import { checkTopicName } from './arguments'
 import type { GroupAdmin } from './groups'
 import { DEFAULT_TIMEOUT_MS, type Routes } from './routes'
 
@@ -69,7 +68,7 @@ export class OffsetAdmin {
 
   /** First and next offset of each partition. */
   async fetchTopicOffsets(topic: string): Promise<(PartitionOffset & { high: string; low: string })[]> {
-    checkTopicName(topic)
+    if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     const [high, low] = await Promise.all([this.#offsets(topic, LATEST), this.#offsets(topic, EARLIEST)])
     return [...high].map(([partition, offset]) => ({
       partition,
@@ -81,7 +80,7 @@ export class OffsetAdmin {
 
   /** The first offset at or after a time (ms); the next offset of partitions that have nothing so late. */
   async fetchTopicOffsetsByTimestamp(topic: string, timestamp?: number): Promise<PartitionOffset[]> {
-    checkTopicName(topic)
+    if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
     const high = await this.#offsets(topic, LATEST)
     const found = timestamp === undefined ? high : await this.#offsets(topic, timestamp)
     return [...high].map(([partition, end]) => {

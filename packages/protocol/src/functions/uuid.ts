@@ -1,8 +1,6 @@
 /** Kafka's ids: 16 bytes on the wire, 22 characters of base64url as text. */
-import { ZERO_UUID } from '../wire/primitives.js'
 
-export { ZERO_UUID }
-
+export const ZERO_UUID = 'AAAAAAAAAAAAAAAAAAAAAA'
 /** Reserved for the metadata topic of KRaft. */
 const METADATA_TOPIC_UUID = 'AAAAAAAAAAAAAAAAAAAAAQ'
 
