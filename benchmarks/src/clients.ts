@@ -111,7 +111,7 @@ async function platformatic(bootstrap: string, value: string): Promise<Client> {
     maxWaitTime: 100,
     maxBytes: 1_048_576,
   })
-  let topicRead = ''
+  let next: AsyncGenerator<Buffer, never> | undefined
   let bytes = 0
   return {
     name: '@platformatic/kafka 1.35',
@@ -120,25 +120,28 @@ async function platformatic(bootstrap: string, value: string): Promise<Client> {
       const messages = Array.from({ length: count }, (_, at) => ({ topic, key: `key-${at}`, value }))
       await producer.send({ messages, acks: ProduceAcks.ALL })
     },
-    async startConsuming(topic) {
-      topicRead = topic
-    },
-    async consume(count) {
-      let read = 0
-      while (read < count) {
-        const stream = await consumer.consume({
-          topics: [topicRead],
+    async startConsuming(topic, stored) {
+      const open = async () =>
+        consumer.consume({
+          topics: [topic],
           mode: 'manual',
-          offsets: [{ topic: topicRead, partition: 0, offset: 0n }],
+          offsets: [{ topic, partition: 0, offset: 0n }],
           autocommit: false,
         })
-        let inStream = 0
-        for await (const message of stream) {
-          bytes += (message.value as Buffer).length
-          inStream++
-          if (++read >= count || inStream >= STORED[value.length]!) break
+      // One stream is read on from call to call: it waits while nobody asks. At its end it begins again.
+      next = async function* () {
+        for (;;) {
+          let left = stored
+          for await (const message of await open()) {
+            yield message.value as Buffer
+            if (--left === 0) break
+          }
         }
-      }
+      }.call(undefined)
+      bytes += (await next.next()).value!.length
+    },
+    async consume(count) {
+      for (let read = 0; read < count; read++) bytes += (await next!.next()).value!.length
       if (bytes === 0) throw new Error('no values were read')
     },
     async close() {

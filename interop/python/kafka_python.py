@@ -13,6 +13,9 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 BOOTSTRAP = {"bootstrap_servers": sys.argv[1]}
 members = {}
 
+# A poll whose time is over in the middle of a rebalance loses what that round assigned (a fault of this client), so polls are long.
+LONG_MS = 25_000
+
 
 def admin(ask):
     topic = ask["topic"]
@@ -55,8 +58,7 @@ def consumer(group, **more):
 
 
 def subscribed(one, topic, **listener):
-    """With the topic's metadata there first: this client's leader assigns nothing without it and rejoins when it comes,
-    and a poll whose time is over in the middle of that round loses the round's assignment."""
+    """With the topic's metadata there first: this client's leader assigns nothing without it and rejoins when it comes."""
     one.partitions_for_topic(topic)
     one.subscribe([topic], **listener)
     return one
@@ -73,7 +75,7 @@ def consume(ask):
 def read(one, count):
     records, deadline = [], time.monotonic() + 30
     while len(records) < count and time.monotonic() < deadline:
-        for batch in one.poll(timeout_ms=500).values():
+        for batch in one.poll(timeout_ms=LONG_MS).values():
             for message in batch:
                 records.append(
                     {
@@ -115,7 +117,8 @@ class Member(kafka.ConsumerRebalanceListener):
         more = {"session_timeout_ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [assignor]}
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
-        self.consumer, self.rebalances, self.partitions, self.stopping, self.error = consumer(ask["group"], **more), 0, [], False, None
+        self.consumer, self.rebalances, self.stopping, self.error = consumer(ask["group"], **more), 0, False, None
+        self.topic = ask["topic"]
         subscribed(self.consumer, ask["topic"], listener=self)
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -129,15 +132,19 @@ class Member(kafka.ConsumerRebalanceListener):
     def run(self):
         try:
             while not self.stopping:
-                self.consumer.poll(timeout_ms=300)
-                self.partitions = [place.partition for place in self.consumer.assignment()]
+                self.consumer.poll(timeout_ms=LONG_MS)
             self.consumer.close()
         except Exception as error:
             self.error = error
 
     def stop(self):
         self.stopping = True
-        self.thread.join(20)
+        # A record in every partition ends the poll.
+        producer = KafkaProducer(**BOOTSTRAP)
+        for partition in range(3):
+            producer.send(self.topic, b"stop", partition=partition)
+        producer.close()
+        self.thread.join(40)
         if self.error:
             raise self.error
 
@@ -150,7 +157,7 @@ def assignment(ask):
     member = members[ask["member"]]
     if member.error:
         raise member.error
-    return {"partitions": member.partitions, "rebalances": member.rebalances}
+    return {"partitions": [place.partition for place in member.consumer.assignment()], "rebalances": member.rebalances}
 
 
 def delete(ask):

@@ -200,8 +200,8 @@ async function openRooms(
   try {
     const partitions = new Partitions({ brokerId: storage.brokerId, logs: storage.logs, timers, turn })
     undo.push(() => partitions.close())
-    const adoption = await adoptDirectories({ ...storage, clock, log })
-    undo.push(() => adoption.noteEnd())
+    const adoption = await adoptDirectories({ ...storage, clock, timers, log })
+    undo.push(() => adoption.close())
     const controller: Controller = await SingleController.start({
       registration: { brokerId: storage.brokerId, endpoints: listening.endpoints, rack: config['broker.rack'] },
       store: storage.store,

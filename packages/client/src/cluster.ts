@@ -109,10 +109,23 @@ export class Cluster {
     await this.addMultipleTargetTopics([topic])
   }
 
-  /** Adds topics to those whose metadata is kept, and loads what is not known yet. */
+  /**
+   * Adds topics to those whose metadata is kept, and loads what is not known yet. A topic that cannot be loaded is not kept, or its trouble
+   * would be everybody's.
+   */
   async addMultipleTargetTopics(topics: readonly string[]): Promise<void> {
-    for (const topic of topics) this.#targetTopics.add(topic)
-    if (topics.some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
+    const isKnown = (topic: string): boolean => this.#image.topics.get(topic)?.errorCode === 0
+    const added = topics.filter((topic) => !this.#targetTopics.has(topic))
+    for (const topic of added) this.#targetTopics.add(topic)
+    if (topics.every(isKnown)) return
+    try {
+      // A request on its way may have been made before these topics were added.
+      await this.#refreshing?.catch(() => {})
+      if (!topics.every(isKnown)) await this.refreshMetadata()
+    } catch (error) {
+      for (const topic of added) if (!isKnown(topic)) this.#targetTopics.delete(topic)
+      if (!topics.every(isKnown)) throw error
+    }
   }
 
   /** Forgets topics that were deleted, so that their metadata is not asked for any more. */
@@ -132,7 +145,8 @@ export class Cluster {
   async refreshMetadataIfNecessary(): Promise<void> {
     const { environment, metadataMaxAgeMs } = this.#options
     const stale = this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
-    if (stale || [...this.#targetTopics].some((topic) => !this.#image.topics.has(topic))) await this.refreshMetadata()
+    if (stale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0))
+      await this.refreshMetadata()
   }
 
   async #loadMetadata(): Promise<void> {

@@ -20,6 +20,8 @@ import { CLIENT_VERSIONS, negotiate, type OfferedVersions, type RequestOf, type 
 
 /** Largest answer that is accepted, in bytes: far above what a fetch asks for, far below what could exhaust the process. */
 const LARGEST_ANSWER = 256 * 1024 * 1024
+/** Bytes up to which a frame's slices are copied together before they are written. */
+const SMALL_FRAME = 16 * 1024
 const LAST_CORRELATION_ID = 0x7fffffff
 const UNSUPPORTED_VERSION = 35
 
@@ -246,16 +248,27 @@ export class Connection {
     const { clock, timers, enforceRequestTimeout } = this.#options
     request.sentAt = clock.now()
     request.sentMonotonic = clock.monotonic()
-    const socket = this.#socket!
-    socket.cork()
-    for (const slice of request.frame) socket.write(slice)
-    socket.uncork()
+    this.#writeFrame(request.frame)
     if (!request.expectsAnswer) {
       request.resolve(undefined)
       return
     }
     this.#inFlight.set(request.correlationId, request)
     if (enforceRequestTimeout) request.cancelTimer = timers.after(request.timeoutMs, () => this.#timedOut(request))
+  }
+
+  /** A small frame goes out as one piece: a gathered write costs more than the copy. */
+  #writeFrame(slices: readonly Buffer[]): void {
+    const socket = this.#socket!
+    let size = 0
+    for (const slice of slices) size += slice.length
+    if (size <= SMALL_FRAME) {
+      socket.write(slices.length === 1 ? slices[0]! : Buffer.concat(slices, size))
+      return
+    }
+    socket.cork()
+    for (const slice of slices) socket.write(slice)
+    socket.uncork()
   }
 
   #drainQueue(): void {

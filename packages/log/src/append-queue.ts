@@ -16,6 +16,8 @@ export interface PendingAppend {
   readonly records: Buffer
   readonly options: AppendOptions
   readonly answer: (outcome: Appended | Refused) => void
+  /** Something that is no refusal went wrong with this append alone. */
+  readonly fail: (error: unknown) => void
   /** Set when it was checked already and had to wait for the next segment: its bytes have their offsets. */
   admitted?: Admitted
 }

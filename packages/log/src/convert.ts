@@ -43,18 +43,21 @@ export function convertMessageSet(bytes: Buffer, options: ValidateOptions): Vali
     messages.push(message)
   }
   if (source !== 0 && messages.length > 1) return refused('INVALID_RECORD', 'more than one compressed message')
-  const records: RecordView[] = []
-  for (const message of messages) {
-    const rules = recordRules(options, message.timestampType === 'LogAppendTime')
-    let index = 0
-    for (const record of message.records()) {
-      rules.check(index++, record.key !== null, record.timestamp)
-      records.push(record)
+  let verdict: Refused | null = null
+  // One by one into the new batch: a compressed message may hold millions.
+  function* checked(): Generator<RecordView> {
+    for (const message of messages) {
+      const rules = recordRules(options, message.timestampType === 'LogAppendTime')
+      let index = 0
+      for (const record of message.records()) {
+        rules.check(index++, record.key !== null, record.timestamp)
+        yield record
+      }
+      verdict ??= rules.verdict()
     }
-    const verdict = rules.verdict()
-    if (verdict !== null) return verdict
   }
-  return rebuild(records, targetCodec(options.config, source), {}, options)
+  const rebuilt = rebuild(checked(), targetCodec(options.config, source), {}, options)
+  return verdict ?? rebuilt
 }
 
 interface Producer {

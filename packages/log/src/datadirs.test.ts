@@ -31,7 +31,7 @@ interface ExpectedPartition {
   readonly logEndOffset: number
   readonly lastStableOffset: number
   /** Not there for a topic whose message format is from before timestamps: the broker refused to search by time. */
-  readonly maxTimestamp?: number
+  readonly maxTimestamp?: number | bigint
   readonly offsetOfMaxTimestamp?: number
   readonly read_uncommitted: ExpectedRecords
   readonly read_committed: ExpectedRecords

@@ -16,6 +16,17 @@ const rising = (least: number) =>
       return steps.map((step) => (sum += step))
     })
 
+describe('the time index', () => {
+  it('holds the largest time that there is, and nothing after it', () => {
+    const index = new TimeIndex(BASE, 1 << 20)
+    for (const [at, timestamp] of [1000, 2 ** 63, 2 ** 63, 5000].entries()) index.append(timestamp, BASE + at)
+    assert.equal(index.entryCount, 2)
+    assert.equal(timeIndexProblem(index.entryBytes()), null)
+    assert.equal(index.entryBytes(1).readBigInt64BE(), 2n ** 63n - 1n)
+    assert.deepEqual(index.lookup(2 ** 63), { timestamp: 2 ** 63, offset: BASE + 1 })
+  })
+})
+
 describe('the offset index', () => {
   it('finds the same floor as a look at every entry, near its end and anywhere', () => {
     fc.assert(

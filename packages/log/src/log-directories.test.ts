@@ -8,7 +8,7 @@ import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPI
 import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 import { MemoryDisk } from './memory-disk.js'
-import type { Disk } from './ports.js'
+import { type Disk, SILENT } from './ports.js'
 import { ManualTime, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 
@@ -232,6 +232,29 @@ describe('retention by the directories', () => {
     await made.log.flush()
     await made.log.roll()
     assert.equal(made.log.logStartOffset, 1)
+  })
+
+  it('goes on when one pass fails', async () => {
+    const lines: string[] = []
+    let fails = true
+    const made = await harness({
+      config: { 'retention.ms': 1000 },
+      directories: { logger: { ...SILENT, error: (_, message) => lines.push(message) } },
+    })
+    const { log } = made
+    const passes: number[] = []
+    log.applyRetention = async () => {
+      passes.push(made.time.monotonic())
+      if (fails) throw new Error('a defect')
+      return 0
+    }
+    made.time.advance(30_000)
+    await log.flush()
+    fails = false
+    await log.flush()
+    made.time.advance(300_000)
+    assert.deepEqual(passes, [30_000, 330_000])
+    assert.deepEqual(lines, ['periodic work on the log directories failed'])
   })
 
   it('keeps what is stamped in the future by time, but not by size', async () => {

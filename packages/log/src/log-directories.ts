@@ -167,10 +167,12 @@ export class BrokerLogDirectories implements LogDirectories {
     const arm = (delayMs: number): void => {
       const cancel = this.#options.timers.after(delayMs, () => {
         this.#cancels.delete(cancel)
-        const running = work().then(() => {
-          this.#running.delete(running)
-          if (!this.#isClosed) arm(intervalMs)
-        })
+        const running = work()
+          .catch((error) => this.#options.logger?.error({ error }, 'periodic work on the log directories failed'))
+          .then(() => {
+            this.#running.delete(running)
+            if (!this.#isClosed) arm(intervalMs)
+          })
         this.#running.add(running)
       })
       this.#cancels.add(cancel)

@@ -89,6 +89,7 @@ class Loading {
     const start = Math.max(logStartOffset, this.segments.first.baseOffset)
     this.#dropStraySnapshots()
     await this.#loadProducers(start, logEndOffset)
+    for (const segment of this.segments.all) if (segment !== this.segments.active) segment.unloadIndexes()
     return {
       folder,
       topicId: this.#readTopicId(),

@@ -42,8 +42,8 @@ export class LogWriter {
       return this.#appendNow(records, options)
     }
     if (!queue.hasRoomFor(records.length)) return refused('KAFKA_STORAGE_ERROR', 'too much waits to be written to this log')
-    return new Promise((answer) => {
-      queue.push({ kind: 'append', records, options, answer })
+    return new Promise((answer, fail) => {
+      queue.push({ kind: 'append', records, options, answer, fail })
       this.#wake()
     })
   }
@@ -233,7 +233,14 @@ export class LogWriter {
       head.answer(context.directory.refusal())
       return null
     }
-    const admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset)
+    let admitted: Admitted | Duplicate | Refused
+    try {
+      admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset)
+    } catch (error) {
+      // Looking at records changes nothing: whatever is wrong with these, the log is sound.
+      head.fail(error)
+      return null
+    }
     if (admitted.kind === 'refused') {
       head.answer(this.#withStart(admitted))
       return null

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { endTransactionMarker, iterateBatches, RecordBatch } from '@mq/protocol'
+import { BatchBuilder, endTransactionMarker, iterateBatches, RecordBatch } from '@mq/protocol'
 import type { PartitionLog } from './log.js'
 import { appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
 import type { Read, ReadLimit } from './outcomes.js'
@@ -74,6 +74,26 @@ describe('a log', () => {
     )
     assert.equal(writes, 1)
     assert.deepEqual(valuesOf(await read(log, 0)), ['a', 'b', 'c'])
+  })
+
+  it('fails one append alone when looking at it fails, and goes on', async () => {
+    const turn = new ManualTurn()
+    const { log, directories } = await harness({ turn })
+    const config = log.config
+    let looks = 0
+    log.config = {
+      ...config,
+      get 'max.message.bytes'() {
+        if (++looks === 2) throw new Error('a defect')
+        return config['max.message.bytes']
+      },
+    }
+    const outcomes = Promise.allSettled([1, 2, 3].map(() => produce(log, batch())))
+    turn.end()
+    const told = (await outcomes).map((one) => (one.status === 'fulfilled' ? one.value.kind : String(one.reason)))
+    assert.deepEqual(told, ['appended', 'Error: a defect', 'appended'])
+    assert.equal(log.logEndOffset, 2)
+    assert.equal(directories.directories[0]!.isOffline, false)
   })
 
   it('writes large appends aside, in order with what comes after them', async () => {
@@ -307,6 +327,18 @@ describe('idempotent producers', () => {
     assert.equal(await errorOf(sent(0, 1, 2)), 'none')
     assert.equal(await errorOf(sent(9, 1, 0)), 'INVALID_PRODUCER_EPOCH')
     assert.equal(log.logEndOffset, 5)
+  })
+
+  it('tells times that an answer has room for, whatever times the records have', async () => {
+    const { log } = await harness()
+    const sent = () => {
+      const builder = new BatchBuilder({ producerId: 9, producerEpoch: 0, baseSequence: 0 })
+      builder.tryAppend({ timestamp: 2n ** 63n - 1n, key: null, value: 'v' })
+      return builder.build()
+    }
+    appended(await produce(log, sent()))
+    assert.equal(appended(await produce(log, sent())).logAppendTime, Number.MAX_SAFE_INTEGER)
+    assert.equal(log.producers()[0]!.lastTimestamp, Number.MAX_SAFE_INTEGER)
   })
 
   it('answers a duplicate of what is still being written only after it is written', async () => {

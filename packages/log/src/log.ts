@@ -227,8 +227,9 @@ export class PartitionLog implements Log {
 
   async #firstRecordAt(timestamp: number): Promise<TimestampOffset | null> {
     for (const segment of this.#state.segments.all) {
-      await ensureIndexes(segment)
+      await this.#knowTimes(segment)
       if (segment.largestTimestamp() < timestamp) continue
+      await this.#useIndexes(segment)
       // Those that are late enough may all lie before the log start: then a later segment may have one.
       const found = await findByTimestamp(segment, timestamp, this.#state.logStartOffset)
       if (found !== null) return found
@@ -236,13 +237,26 @@ export class PartitionLog implements Log {
     return null
   }
 
+  /** Afterwards the segment's largest timestamp is known; its indexes are read whole only if they look damaged. */
+  async #knowTimes(segment: Segment): Promise<void> {
+    if (!segment.peekTimesNow()) await this.#useIndexes(segment)
+  }
+
+  /** Afterwards the indexes are in memory; those of closed segments only as long as there is room. */
+  async #useIndexes(segment: Segment): Promise<void> {
+    await ensureIndexes(segment)
+    if (segment !== this.#state.segments.active) this.#state.context.indexMemory.touch(segment)
+  }
+
   async #latestRecord(): Promise<TimestampOffset | null> {
     let latest: Segment | null = null
     for (const segment of this.#state.segments.all) {
-      await ensureIndexes(segment)
+      await this.#knowTimes(segment)
       if (latest === null || segment.maxTimestamp > latest.maxTimestamp) latest = segment
     }
-    return latest === null ? null : findMaxTimestamp(latest)
+    if (latest === null) return null
+    await this.#useIndexes(latest)
+    return findMaxTimestamp(latest)
   }
 
   async deleteRecordsBefore(offset: number): Promise<{ readonly kind: 'deleted'; readonly logStartOffset: number } | Refused> {
@@ -278,7 +292,7 @@ export class PartitionLog implements Log {
 
   async #deletable(): Promise<number> {
     const { segments, logStartOffset, logEndOffset, highWatermark, context } = this.#state
-    for (const segment of segments.all) if (segment.maxTimestamp < 0) await ensureIndexes(segment)
+    for (const segment of segments.all) await this.#knowTimes(segment)
     const views = segments.all.map((segment) => ({
       baseOffset: segment.baseOffset,
       sizeInBytes: segment.sizeInBytes,

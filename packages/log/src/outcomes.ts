@@ -71,7 +71,8 @@ export type ReadLimit = 'logEnd' | 'highWatermark' | 'lastStable'
 
 export interface TimestampOffset {
   readonly offset: number
-  readonly timestamp: number
+  /** Milliseconds; a bigint where a number would not be exact. -1 for an end of the log. */
+  readonly timestamp: number | bigint
   /** -1 when unknown. */
   readonly leaderEpoch: number
 }

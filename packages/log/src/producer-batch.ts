@@ -1,6 +1,6 @@
 /** What the producer state needs of a record batch: its header, and the marker of a control batch that ends a transaction. */
 import { type RecordBatch, RecordsError, readControlRecord } from '@mq/protocol'
-import type { ProducerBatch, TransactionMarker } from './producer-entry.js'
+import { exactly, type ProducerBatch, type TransactionMarker } from './producer-entry.js'
 
 /** Null for a batch without a producer id. */
 export function producerBatch(batch: RecordBatch): ProducerBatch | null {
@@ -12,7 +12,7 @@ export function producerBatch(batch: RecordBatch): ProducerBatch | null {
     lastSequence: batch.lastSequence,
     baseOffset: batch.baseOffset,
     lastOffset: batch.lastOffset,
-    maxTimestamp: batch.maxTimestamp,
+    maxTimestamp: exactly(batch.maxTimestamp),
     isTransactional: batch.isTransactional,
     isControl: batch.isControl,
     marker: batch.isControl ? markerOf(batch) : null,
@@ -25,7 +25,7 @@ function markerOf(batch: RecordBatch): TransactionMarker | null {
     for (const record of batch.records()) {
       const { type, coordinatorEpoch } = readControlRecord(record)
       if (coordinatorEpoch === null) return null
-      return { commit: type === 'COMMIT', coordinatorEpoch, timestamp: record.timestamp }
+      return { commit: type === 'COMMIT', coordinatorEpoch, timestamp: exactly(record.timestamp) }
     }
     return null
   } catch (error) {

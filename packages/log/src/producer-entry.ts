@@ -14,6 +14,10 @@ export interface BatchMemory {
   readonly timestamp: number
 }
 
+/** Times that a number cannot hold exactly count as the nearest one that it can: they are stored and told again. */
+export const exactly = (timestamp: number): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, timestamp))
+
 /** Sequence numbers wrap from 2^31-1 to 0. */
 export function firstSequenceOf(batch: BatchMemory): number {
   const first = batch.lastSequence - batch.offsetDelta

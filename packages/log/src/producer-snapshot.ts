@@ -7,7 +7,7 @@
  * from an earlier snapshot, or from the log's start. Only the last of a producer's batches is kept.
  */
 import { crc32c, fixed, layout, NO_SEQUENCE } from '@mq/protocol'
-import { ProducerEntry } from './producer-entry.js'
+import { exactly, ProducerEntry } from './producer-entry.js'
 
 const VERSION = 1
 const HEADER = layout({
@@ -26,9 +26,6 @@ const ENTRY = layout({
   transactionFirstOffset: fixed.int64, // 38  -1: none is open
 }) //                                    46
 
-/** Timestamps beyond what a number holds exactly are written as the nearest that it does. */
-const exactly = (timestamp: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, timestamp))
-
 export function writeProducerSnapshot(entries: Iterable<ProducerEntry>): Buffer {
   const sorted = [...entries].sort((a, b) => a.producerId - b.producerId)
   const bytes = Buffer.alloc(HEADER.size + sorted.length * ENTRY.size)
@@ -42,7 +39,7 @@ export function writeProducerSnapshot(entries: Iterable<ProducerEntry>): Buffer 
     ENTRY.lastSequence.set(bytes, at, last?.lastSequence ?? NO_SEQUENCE)
     ENTRY.lastOffset.set(bytes, at, last?.lastOffset ?? -1)
     ENTRY.offsetDelta.set(bytes, at, last?.offsetDelta ?? 0)
-    ENTRY.timestamp.set(bytes, at, exactly(entry.lastTimestamp))
+    ENTRY.timestamp.set(bytes, at, entry.lastTimestamp)
     ENTRY.coordinatorEpoch.set(bytes, at, entry.coordinatorEpoch)
     ENTRY.transactionFirstOffset.set(bytes, at, entry.transactionFirstOffset)
   }
@@ -63,7 +60,7 @@ export function readProducerSnapshot(bytes: Buffer): ProducerEntry[] | { readonl
     entry.producerEpoch = ENTRY.producerEpoch.get(bytes, at)
     entry.coordinatorEpoch = ENTRY.coordinatorEpoch.get(bytes, at)
     entry.transactionFirstOffset = Math.max(-1, ENTRY.transactionFirstOffset.get(bytes, at))
-    const timestamp = ENTRY.timestamp.get(bytes, at)
+    const timestamp = exactly(ENTRY.timestamp.get(bytes, at))
     const lastOffset = ENTRY.lastOffset.get(bytes, at)
     if (lastOffset >= 0) {
       const lastSequence = ENTRY.lastSequence.get(bytes, at)

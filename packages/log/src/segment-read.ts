@@ -1,7 +1,7 @@
 /**
  * Reads of one segment from the disk: whole batches from an offset on, and the first record at or after a time.
  */
-import { RECORD_BATCH, RecordBatch } from '@mq/protocol'
+import { RECORD_BATCH, RecordBatch, type RecordView } from '@mq/protocol'
 import type { TimestampOffset } from './outcomes.js'
 import type { DiskFile } from './ports.js'
 import { ensureIndexes } from './recover.js'
@@ -164,7 +164,7 @@ function findRecord(
   segment: Segment,
   position: number,
   inBatch: (batch: StoredBatch) => boolean,
-  isIt: (record: { readonly timestamp: number; readonly offset: number }) => boolean,
+  isIt: (record: RecordView) => boolean,
 ): Promise<TimestampOffset | null> {
   return segment.data.pinned(async (file) => {
     for await (const batch of scanBatches(file, position, segment.sizeInBytes)) {
@@ -172,7 +172,7 @@ function findRecord(
       for (const record of recordsOfStoredBatch(batch)) {
         if (!isIt(record)) continue
         const leaderEpoch = batch.magic === 2 ? new RecordBatch(batch.bytes, batch.at).partitionLeaderEpoch : -1
-        return { offset: record.offset, timestamp: record.timestamp, leaderEpoch }
+        return { offset: record.offset, timestamp: record.exactTimestamp, leaderEpoch }
       }
     }
     return null

@@ -287,9 +287,34 @@ export class Segment {
     return this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt
   }
 
-  /** The largest record time, or when the file was written last if no record has a time. */
+  /**
+   * The largest timestamp from the end of the time index, without reading the rest: retention asks every segment. False when the
+   * file does not look sound there.
+   */
+  peekTimesNow(): boolean {
+    if (this.#indexes !== null || this.maxTimestamp >= 0) return true
+    const path = this.pathOf('timeindex')
+    const sizeInBytes = this.files.disk.statNow(path)?.sizeInBytes ?? -1
+    if (sizeInBytes < 0 || sizeInBytes % TIME_ENTRY_BYTES !== 0) return false
+    if (sizeInBytes === 0) return true
+    const bytes = Buffer.alloc(Math.min(sizeInBytes, 2 * TIME_ENTRY_BYTES))
+    const file = this.files.open(path, 'read')
+    try {
+      file.readNow(bytes, sizeInBytes - bytes.length)
+    } finally {
+      file.closeNow()
+    }
+    if (timeIndexProblem(bytes) !== null) return false
+    const { timestamp, offset } = new TimeIndex(this.baseOffset, bytes.length, bytes).lastEntry
+    this.maxTimestamp = timestamp
+    this.offsetOfMaxTimestamp = offset
+    return true
+  }
+
+  /** The largest record time, or when the file was written last if no record has a time. Ask `peekTimesNow` before. */
   largestTimestamp(): number {
-    if (!this.hasLoadedIndexes) this.loadIndexesNow()
-    return this.maxTimestamp >= 0 ? this.maxTimestamp : this.modifiedMs()
+    return this.maxTimestamp >= 0
+      ? this.maxTimestamp
+      : (this.files.disk.statNow(this.pathOf('log'))?.modifiedMs ?? this.createdAt)
   }
 }

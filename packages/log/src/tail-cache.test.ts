@@ -43,6 +43,17 @@ describe('the tail cache', () => {
     assert.deepEqual([tail.read(12, 29, 100, true)!.sizeInBytes, tail.read(12, 30, 100, true)!.sizeInBytes], [10, 20])
   })
 
+  it('forgets what was dropped with its log, though an older entry stays', () => {
+    const cache = new TailCache(1 << 20)
+    cache.tailOf().add(0, 0, Buffer.alloc(10))
+    for (let log = 0; log < 5000; log++) {
+      const tail = cache.tailOf()
+      tail.add(0, 0, Buffer.alloc(10))
+      tail.clear()
+    }
+    assert.ok(cache.entryCount <= 1025, String(cache.entryCount))
+  })
+
   it('counts the memory that its slices hold, once for all slices of a slab', () => {
     const cache = new TailCache(100_000)
     const tail = cache.tailOf()

@@ -16,8 +16,10 @@ interface Entry {
 }
 
 export class TailCache {
-  readonly #order: Entry[] = []
+  /** From `#oldest` on; those that are dropped stay in it for a while. */
+  #order: Entry[] = []
   #oldest = 0
+  #kept = 0
   #sizeInBytes = 0
   /** How many entries are views into each piece of memory. */
   readonly #views = new Map<ArrayBufferLike, number>()
@@ -28,12 +30,18 @@ export class TailCache {
     return this.#sizeInBytes
   }
 
+  /** Entries in memory, dropped ones that were not cleared away yet among them. */
+  get entryCount(): number {
+    return this.#order.length
+  }
+
   tailOf(): TailOfLog {
     return new TailOfLog(this)
   }
 
   add(entry: Entry): void {
     this.#order.push(entry)
+    this.#kept++
     const memory = entry.bytes!.buffer
     const views = this.#views.get(memory) ?? 0
     if (views === 0) this.#sizeInBytes += memory.byteLength
@@ -42,8 +50,9 @@ export class TailCache {
       const oldest = this.#order[this.#oldest++]!
       if (oldest.bytes !== null) oldest.owner.dropOldest()
     }
-    if (this.#oldest > 1024 && this.#oldest * 2 > this.#order.length) {
-      this.#order.splice(0, this.#oldest)
+    // Logs that are deleted leave dropped entries between those of others.
+    if (this.#order.length > 1024 && this.#order.length > this.#kept * 2) {
+      this.#order = this.#order.filter(({ bytes }) => bytes !== null)
       this.#oldest = 0
     }
   }
@@ -57,6 +66,7 @@ export class TailCache {
       this.#sizeInBytes -= memory.byteLength
     }
     entry.bytes = null
+    this.#kept--
   }
 }
 

@@ -12,6 +12,8 @@ import { floorSlot, SparseIndex } from './sparse-index.js'
 export const TIME_ENTRY_BYTES = 12
 const OFFSET_AT = 8
 const NO_TIMESTAMP = -1
+/** What the largest int64 becomes as a number. */
+const LARGEST = 2 ** 63
 
 export interface TimeEntry {
   readonly timestamp: number
@@ -45,9 +47,9 @@ export class TimeIndex extends SparseIndex {
     const last = this.lastEntry
     if (timestamp <= last.timestamp || offset < last.offset) return
     const at = this.grow()
-    const high = Math.floor(timestamp / 0x1_0000_0000)
+    const high = timestamp < LARGEST ? Math.floor(timestamp / 0x1_0000_0000) : 0x7fff_ffff
     this.view.setInt32(at, high)
-    this.view.setUint32(at + 4, timestamp - high * 0x1_0000_0000)
+    this.view.setUint32(at + 4, timestamp < LARGEST ? timestamp - high * 0x1_0000_0000 : 0xffff_ffff)
     this.view.setInt32(at + OFFSET_AT, offset - this.baseOffset)
   }
 

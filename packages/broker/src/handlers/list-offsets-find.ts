@@ -24,7 +24,7 @@ export interface FoundOffset {
   readonly kind: 'found'
   /** -1 and -1: no record is that young. */
   readonly offset: number
-  readonly timestamp: number
+  readonly timestamp: number | bigint
   readonly leaderEpoch: number
 }
 export type Found = FoundOffset | Refusal

@@ -1,9 +1,11 @@
 /** ListOffsets beyond what one replica shows: transactions, and a leader whose high watermark lags. */
 import assert from 'node:assert/strict'
-import { BatchBuilder, type BatchOptions } from '@mq/protocol'
+import { BatchBuilder, type BatchOptions, decodeBody, encodeBody, ListOffsetsRequest, ListOffsetsResponse } from '@mq/protocol'
 import { Assembly, errorName } from './testing/assembly.js'
 
-function batch(timestamp: number, options: BatchOptions = {}): Buffer {
+const CORRELATION_ID_BYTES = 4
+
+function batch(timestamp: number | bigint, options: BatchOptions = {}): Buffer {
   const builder = new BatchBuilder(options)
   builder.tryAppend({ timestamp, key: null, value: 'v' })
   return builder.build()
@@ -25,6 +27,20 @@ describe('ListOffsets', () => {
     if (errorCode !== 0) return errorName(errorCode)
     return version === 0 ? [...oldStyleOffsets] : offset
   }
+
+  it('finds records with any time that an int64 holds', async () => {
+    await append(batch(1000))
+    await append(batch(2n ** 63n - 1n))
+    await append(batch(2000))
+    for (const timestamp of [1500, Number.MAX_SAFE_INTEGER]) {
+      const topics = [{ name: 't', partitions: [{ partitionIndex: 0, timestamp }] }]
+      const answer = await assembly.serve('ListOffsets', 5, encodeBody(ListOffsetsRequest, 5, { topics }))
+      assert.ok(typeof answer !== 'string')
+      const body = decodeBody(ListOffsetsResponse, 5, answer.subarray(CORRELATION_ID_BYTES), { int64: 'exact' })
+      const { offset, timestamp: found } = body.topics[0]!.partitions[0]!
+      assert.deepEqual([offset, found], [1, 2n ** 63n - 1n])
+    }
+  })
 
   it('ends at the last stable offset for who reads committed records', async () => {
     await append(batch(1000))

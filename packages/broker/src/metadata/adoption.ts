@@ -6,7 +6,7 @@ import type { Disk, Log, LogDirectories } from '@mq/log'
 import { formatTopicPartition } from '@mq/protocol'
 import type { PartitionFacts } from '../controller/start.js'
 import { assignmentOf, fencedBatches, newStates } from '../controller/writes.js'
-import type { Clock, Logger } from '../ports.js'
+import type { Clock, Logger, Timers } from '../ports.js'
 import { type FoundDirectory, planAdoption } from './adopt.js'
 import { reachable, type ScanMark, scanPartition } from './disk-scan.js'
 import type { TopicImage } from './image.js'
@@ -25,14 +25,15 @@ export interface AdoptionOptions {
   /** By `topic-index`, as they were before the logs were loaded. */
   readonly epochsBefore: ReadonlyMap<string, number>
   readonly clock: Pick<Clock, 'now'>
+  readonly timers: Timers
   readonly log: Logger
 }
 
 export interface Adoption {
   /** What the controller asks of each partition. */
   facts(topic: string, index: number): PartitionFacts
-  /** Notes how far the logs are known, so that the next start reads only what comes behind. To be called when nothing appends any more. */
-  noteEnd(): Promise<void>
+  /** To be called when nothing appends any more. */
+  close(): Promise<void>
 }
 
 export async function adoptDirectories(options: AdoptionOptions): Promise<Adoption> {
@@ -53,7 +54,14 @@ export async function adoptDirectories(options: AdoptionOptions): Promise<Adopti
     await store.multi([...(hold ? [heldNode(topic.name)] : []), ...growTopic(topic, image.topic(topic.name)!.partitions.length)])
   }
   for (const topic of new Set([...held, ...plan.adopted])) logs.holdRetention(topic)
-  return { facts: plan.facts, noteEnd: () => noteEnd(options) }
+  const stopNoting = noteNowAndThen(options)
+  return {
+    facts: plan.facts,
+    close() {
+      stopNoting()
+      return noteProgress(options)
+    },
+  }
 }
 
 const heldNode = (topic: string): StoreOperation => ({ kind: 'create', path: ZNODES.heldTopic.path(topic), data: null })
@@ -155,8 +163,33 @@ function markOf(log: Log): ScanMark {
   return { offset: log.logEndOffset, segment: last?.baseOffset ?? 0, position: last?.sizeInBytes ?? 0 }
 }
 
-/** What was appended since the start came from clients of ours; ids that they made up themselves stand in the producer states. */
-async function noteEnd({ store, logs, brokerId }: AdoptionOptions): Promise<void> {
+/** A start after a kill reads what no note covers: not more than was appended in this time. */
+const NOTE_EVERY_MS = 10 * 60_000
+
+function noteNowAndThen(options: AdoptionOptions): () => void {
+  let cancel = () => {}
+  const arm = () => {
+    cancel = options.timers.after(NOTE_EVERY_MS, () => {
+      noteProgress(options)
+        .catch((error: unknown) => options.log.warn({ err: error }, 'how far the logs are known could not be noted'))
+        .finally(() => {
+          if (!stopped) arm()
+        })
+    })
+  }
+  let stopped = false
+  arm()
+  return () => {
+    stopped = true
+    cancel()
+  }
+}
+
+/**
+ * Notes how far the logs are known, so that a start reads only what comes behind. What was appended since the start came from clients of
+ * ours; ids that they made up themselves stand in the producer states.
+ */
+async function noteProgress({ store, logs, brokerId }: AdoptionOptions): Promise<void> {
   let used = -1
   for (const log of logs.all()) {
     if (!log.isOffline) for (const { producerId } of log.producers()) used = Math.max(used, reachable(producerId))

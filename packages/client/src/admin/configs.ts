@@ -1,8 +1,9 @@
 /** Configs of topics and brokers: describe and replace. */
 
-import { ConfigResourceTypes } from '../enums'
-import { KafkaJSNonRetriableError, protocolError } from '../errors'
-import { checkArray, type Routes } from './routes'
+import type { ConfigResourceTypes } from '../enums'
+import { protocolError } from '../errors'
+import { checkConfigEntries, checkConfigNames, checkResources } from './arguments'
+import type { Routes } from './routes'
 
 /** What an incremental change does with a config; append and subtract are for lists. */
 const CONFIG_OPERATIONS = { set: 0, delete: 1, append: 2, subtract: 3 } as const
@@ -17,7 +18,8 @@ export class ConfigAdmin {
     resources: { type: ConfigResourceTypes; name: string; configNames?: string[] }[]
     includeSynonyms?: boolean
   }) {
-    this.#checkResources(resources)
+    checkResources(resources)
+    checkConfigNames(resources)
     const answers = await this.routes.byResource(resources, async (connection, group) => {
       const response = await connection.send('DescribeConfigs', {
         resources: group.map(({ type, name, configNames }) => ({
@@ -65,7 +67,8 @@ export class ConfigAdmin {
     resources: { type: ConfigResourceTypes; name: string; configEntries: { name: string; value: string }[] }[]
     validateOnly?: boolean
   }) {
-    this.#checkResources(resources)
+    checkResources(resources)
+    checkConfigEntries(resources)
     const answers = await this.routes.byResource(resources, async (connection, group) => {
       const response = await connection.send('AlterConfigs', {
         resources: group.map(({ type, name, configEntries }) => ({
@@ -94,7 +97,7 @@ export class ConfigAdmin {
     }[]
     validateOnly?: boolean
   }): Promise<void> {
-    this.#checkResources(resources)
+    checkResources(resources)
     await this.routes.byResource(resources, async (connection, group) => {
       const response = await connection.send('IncrementalAlterConfigs', {
         resources: group.map(({ type, name, configEntries }) => ({
@@ -111,14 +114,5 @@ export class ConfigAdmin {
       for (const { errorCode, errorMessage } of response.responses)
         if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
     })
-  }
-
-  #checkResources(resources: { type: ConfigResourceTypes; name: string }[]): void {
-    checkArray(resources, 'resources')
-    if (resources.length === 0) throw new KafkaJSNonRetriableError('Resources array cannot be empty')
-    for (const { type, name } of resources) {
-      if (!Object.values(ConfigResourceTypes).includes(type)) throw new KafkaJSNonRetriableError(`Invalid resource type ${type}`)
-      if (typeof name !== 'string' || name === '') throw new KafkaJSNonRetriableError(`Invalid resource name ${name}`)
-    }
   }
 }

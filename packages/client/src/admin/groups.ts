@@ -2,7 +2,8 @@
 
 import type { ConsumerGroupState } from '../consumer/consumer'
 import { failureOf, KafkaJSDeleteGroupsError, KafkaJSNonRetriableError, protocolError } from '../errors'
-import { checkArray, type Routes } from './routes'
+import { checkArray } from './arguments'
+import type { Routes } from './routes'
 
 export class GroupAdmin {
   constructor(private readonly routes: Routes) {}
@@ -53,7 +54,7 @@ export class GroupAdmin {
 
   /** Resolves when all are deleted; rejects with KafkaJSDeleteGroupsError that lists those that were not. */
   async deleteGroups(groupIds: string[]): Promise<{ groupId: string; errorCode: number }[]> {
-    if (!Array.isArray(groupIds)) throw new KafkaJSNonRetriableError(`Invalid groupIds array ${groupIds}`)
+    checkArray(groupIds, 'groupIds')
     const bad = groupIds.find((groupId) => typeof groupId !== 'string')
     if (bad !== undefined) throw new KafkaJSNonRetriableError(`Invalid groupId name: ${JSON.stringify(bad)}`)
     const results = await Promise.all(

@@ -1,6 +1,7 @@
 /** Offsets: of topics, of groups, and the deletion of records before one. */
 
 import { KafkaJSDeleteTopicRecordsError, KafkaJSNonRetriableError, type PartitionFailure, protocolError } from '../errors'
+import { checkTopicName } from './arguments'
 import type { GroupAdmin } from './groups'
 import { DEFAULT_TIMEOUT_MS, type Routes } from './routes'
 
@@ -68,7 +69,7 @@ export class OffsetAdmin {
 
   /** First and next offset of each partition. */
   async fetchTopicOffsets(topic: string): Promise<(PartitionOffset & { high: string; low: string })[]> {
-    if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
+    checkTopicName(topic)
     const [high, low] = await Promise.all([this.#offsets(topic, LATEST), this.#offsets(topic, EARLIEST)])
     return [...high].map(([partition, offset]) => ({
       partition,
@@ -80,7 +81,7 @@ export class OffsetAdmin {
 
   /** The first offset at or after a time (ms); the next offset of partitions that have nothing so late. */
   async fetchTopicOffsetsByTimestamp(topic: string, timestamp?: number): Promise<PartitionOffset[]> {
-    if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
+    checkTopicName(topic)
     const high = await this.#offsets(topic, LATEST)
     const found = timestamp === undefined ? high : await this.#offsets(topic, timestamp)
     return [...high].map(([partition, end]) => {

@@ -3,14 +3,9 @@
 import type { Cluster } from '../cluster'
 import type { Connection } from '../connection'
 import { ConfigResourceTypes } from '../enums'
-import { KafkaJSNonRetriableError } from '../errors'
 
 /** Time limit of the broker's own work, in ms. */
 export const DEFAULT_TIMEOUT_MS = 5_000
-
-export function checkArray(list: unknown, what: string): void {
-  if (!Array.isArray(list)) throw new KafkaJSNonRetriableError(`Invalid ${what} array ${String(list)}`)
-}
 
 export class Routes {
   constructor(readonly cluster: Cluster) {}

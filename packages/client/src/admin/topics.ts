@@ -9,7 +9,8 @@ import {
   protocolError,
 } from '../errors'
 import type { PartitionMetadata } from '../producer/partitioner'
-import { checkArray, DEFAULT_TIMEOUT_MS, type Routes } from './routes'
+import { checkArray, checkNewPartitions, checkNewTopics, checkTopicName } from './arguments'
+import { DEFAULT_TIMEOUT_MS, type Routes } from './routes'
 
 export interface TopicConfig {
   topic: string
@@ -41,12 +42,8 @@ export class TopicAdmin {
     waitForLeaders?: boolean
     timeout?: number
   }): Promise<boolean> {
-    checkArray(topics, 'topics')
-    if (topics.some(({ topic }) => typeof topic !== 'string'))
-      throw new KafkaJSNonRetriableError('Invalid topics array, the topic names have to be a valid string')
+    checkNewTopics(topics)
     const names = topics.map(({ topic }) => topic)
-    if (new Set(names).size < names.length)
-      throw new KafkaJSNonRetriableError('Invalid topics array, it cannot have multiple entries for the same topic')
     const failures = await this.routes.onController(async (controller) => {
       const response = await controller.send(
         'CreateTopics',
@@ -106,8 +103,7 @@ export class TopicAdmin {
     validateOnly?: boolean
     timeout?: number
   }): Promise<boolean> {
-    checkArray(topicPartitions, 'topicPartitions')
-    if (topicPartitions.length === 0) throw new KafkaJSNonRetriableError('Empty topicPartitions array')
+    checkNewPartitions(topicPartitions)
     await this.routes.onController(async (controller) => {
       const response = await controller.send(
         'CreatePartitions',
@@ -136,8 +132,7 @@ export class TopicAdmin {
   }: {
     topics?: string[]
   } = {}): Promise<{ topics: { name: string; partitions: PartitionMetadata[] }[] }> {
-    for (const topic of topics)
-      if (!topic || typeof topic !== 'string') throw new KafkaJSNonRetriableError(`Invalid topic ${topic}`)
+    for (const topic of topics) checkTopicName(topic)
     const { cluster } = this.routes
     const response = await cluster.retrying(async () => {
       const answer = await cluster.metadata(topics.length === 0 ? null : topics)

@@ -1,6 +1,8 @@
 /** Kafka's ids: 16 bytes on the wire, 22 characters of base64url as text. */
+import { ZERO_UUID } from '../wire/primitives.js'
 
-export const ZERO_UUID = 'AAAAAAAAAAAAAAAAAAAAAA'
+export { ZERO_UUID }
+
 /** Reserved for the metadata topic of KRaft. */
 const METADATA_TOPIC_UUID = 'AAAAAAAAAAAAAAAAAAAAAQ'
 

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import net from 'node:net'
+import { logLevel } from './enums'
+import { Kafka, type KafkaConfig } from './kafka'
+import { nodeEnvironment } from './node-environment'
+import { FakeBroker, topicMetadata } from './testing/fake-broker'
+
+const LEADER_NOT_AVAILABLE = 5
+const UNKNOWN_TOPIC_OR_PARTITION = 3
+
+describe('the way to a cluster', () => {
+  const brokers: FakeBroker[] = []
+  const closers: (() => Promise<unknown> | unknown)[] = []
+
+  const fake = async (nodeId: number): Promise<FakeBroker> => {
+    const broker = await new FakeBroker({ nodeId }).listen()
+    brokers.push(broker)
+    return broker
+  }
+  /** A server that accepts connections and never says a word. */
+  const silent = async (): Promise<string> => {
+    const sockets: net.Socket[] = []
+    const server = net.createServer((socket) => sockets.push(socket))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closers.push(() => {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(resolve))
+    })
+    return `127.0.0.1:${(server.address() as net.AddressInfo).port}`
+  }
+  const kafkaOf = (config: Partial<KafkaConfig> & { brokers: KafkaConfig['brokers'] }): Kafka =>
+    new Kafka(
+      { logLevel: logLevel.NOTHING, requestTimeout: 200, retry: { initialRetryTime: 1, retries: 3 }, ...config },
+      { ...nodeEnvironment, variables: {} },
+    )
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+    for (const broker of brokers.splice(0)) await broker.close()
+  })
+
+  it('goes round a bootstrap broker that accepts and never answers, and one that is not there', async () => {
+    const good = await fake(1)
+    good.answers.InitProducerId = () => ({ producerId: 1, producerEpoch: 0 })
+    const producer = kafkaOf({ brokers: [await silent(), '127.0.0.1:1', good.address] }).producer({ idempotent: true })
+    await producer.connect()
+    await producer.disconnect()
+    assert.equal(good.count('InitProducerId'), 1)
+  })
+
+  it('asks the function for brokers again when none can be reached', async () => {
+    const good = await fake(1)
+    let calls = 0
+    const admin = kafkaOf({ brokers: async () => (calls++ === 0 ? ['127.0.0.1:1'] : [good.address]) }).admin()
+    await admin.connect()
+    await admin.disconnect()
+    assert.equal(calls, 2)
+  })
+
+  it('waits for the leader of a topic that is just being created', async () => {
+    const broker = await fake(1)
+    const self = { nodeId: 1, host: '127.0.0.1', port: broker.port }
+    let answers = 0
+    broker.answers.Metadata = ({ topics }) => ({
+      brokers: [self],
+      controllerId: 1,
+      clusterId: 'fake',
+      topics: (topics ?? []).map(({ name }) =>
+        answers++ < 2 ? { name, errorCode: LEADER_NOT_AVAILABLE, partitions: [] } : topicMetadata(name!, 1, 1),
+      ),
+    })
+    broker.answers.Produce = ({ topicData }) => ({
+      responses: topicData.map(({ name, partitionData }) => ({
+        name,
+        partitionResponses: partitionData.map(({ index }) => ({ index, baseOffset: 0 })),
+      })),
+    })
+    const producer = kafkaOf({ brokers: [broker.address] }).producer()
+    await producer.connect()
+    closers.push(() => producer.disconnect())
+    const [placed] = await producer.send({ topic: 'new', messages: [{ value: 'a' }] })
+    assert.equal(placed!.baseOffset, '0')
+  })
+
+  it('sends to a good topic after one that does not exist was refused', async () => {
+    const broker = await fake(1)
+    const self = { nodeId: 1, host: '127.0.0.1', port: broker.port }
+    broker.answers.Metadata = ({ topics }) => ({
+      brokers: [self],
+      controllerId: 1,
+      clusterId: 'fake',
+      topics: (topics ?? []).map(({ name }) =>
+        name === 'none' ? { name, errorCode: UNKNOWN_TOPIC_OR_PARTITION, partitions: [] } : topicMetadata(name!, 1, 1),
+      ),
+    })
+    broker.answers.Produce = ({ topicData }) => ({
+      responses: topicData.map(({ name, partitionData }) => ({
+        name,
+        partitionResponses: partitionData.map(({ index }) => ({ index, baseOffset: 0 })),
+      })),
+    })
+    const producer = kafkaOf({ brokers: [broker.address] }).producer()
+    await producer.connect()
+    closers.push(() => producer.disconnect())
+    await assert.rejects(
+      producer.send({ topic: 'none', messages: [{ value: 'a' }] }),
+      (error: Error & { cause: { topic: string } }) => {
+        assert.equal(error.cause.topic, 'none')
+        return true
+      },
+    )
+    const [placed] = await producer.send({ topic: 'good', messages: [{ value: 'a' }] })
+    assert.equal(placed!.baseOffset, '0')
+  })
+})
