@@ -62,7 +62,7 @@ export async function crashStory({ writer, count, idempotent, kills, afterKill =
 export async function makeTopic(port, name, numPartitions) {
   const connection = await RawConnection.open(port)
   const { topics } = await connection.ask('CreateTopics', 7, {
-    topics: [{ name, numPartitions, replicationFactor: 1, configs: [] }],
+    topics: [{ name, numPartitions, replicationFactor: 1, configs: [{ name: 'retention.ms', value: '-1' }] }],
     timeoutMs: 10_000,
   })
   connection.drop()

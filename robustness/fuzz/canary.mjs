@@ -20,7 +20,16 @@ export class Canary {
     canary.#connection = await RawConnection.open(port)
     const { topics } = await canary.#connection.ask('CreateTopics', 7, {
       topics: [
-        { name: CANARY_TOPIC, numPartitions: 1, replicationFactor: 1, configs: [{ name: 'segment.bytes', value: '1000000' }] },
+        {
+          name: CANARY_TOPIC,
+          numPartitions: 1,
+          replicationFactor: 1,
+          configs: [
+            { name: 'segment.bytes', value: '1000000' },
+            // Its records say that they are old.
+            { name: 'retention.ms', value: '-1' },
+          ],
+        },
       ],
       timeoutMs: ANSWER_MS,
     })
@@ -36,13 +45,14 @@ export class Canary {
   }
 
   async #sing() {
-    while (!this.#stopped && this.failures.length < 10) {
+    while (!this.#stopped) {
       const began = Date.now()
       try {
         await this.#round()
       } catch (error) {
         this.failures.push(`after ${this.records} records: ${error.message}`)
-        if (this.#connection.isClosed) return
+        // What it knows of its log is not true any more.
+        return
       }
       this.slowest = Math.max(this.slowest, Date.now() - began)
       await new Promise((done) => setTimeout(done, PAUSE_MS))
@@ -74,8 +84,12 @@ export class Canary {
       ANSWER_MS,
     )
     const [record] = [...iterateBatches(fetched.responses[0].partitions[0].records)].flatMap((batch) => [...batch.records()])
-    if (record?.offset !== this.records || record.value?.toString() !== value)
-      throw new Error(`fetched: ${record?.offset} ${record?.value}`)
+    if (record?.offset !== this.records || record.value?.toString() !== value) {
+      const { errorCode: fetchError, highWatermark } = fetched.responses[0]?.partitions[0] ?? {}
+      throw new Error(
+        `fetched: ${record?.offset} ${record?.value}, error ${fetchError ?? fetched.errorCode}, high watermark ${highWatermark}`,
+      )
+    }
     this.records++
   }
 }

@@ -4,6 +4,7 @@ import { framesIn, readAnswer } from './expected.mjs'
 import { mutated } from './mutations.mjs'
 import { Random } from './random.mjs'
 import { RawConnection } from './raw-connection.mjs'
+import { Starvation } from './starvation.mjs'
 
 /** Each whole frame is answered or its connection closed within this. */
 const ANSWER_MS = 1000
@@ -37,14 +38,21 @@ export class Sender {
   /** Ids of members that answers have named, by group. */
   members = new Map()
   longestMs = 0
+  lateOnes = []
+  #starvation
   #atController = 0
   #queue = []
 
-  /** `live`: `{ strings, ids }`, what the broker knows now; answers add to it. */
-  constructor({ port, seed, live }) {
+  /** `pid` is the broker's; `live`: `{ strings, ids }`, what it knows now; answers add to it. */
+  constructor({ port, pid, seed, live }) {
+    this.#starvation = new Starvation([pid, process.pid])
     this.#port = port
     this.#seed = seed
     this.#live = live
+  }
+
+  stop() {
+    this.#starvation.stop()
   }
 
   /** Sends frames `from` to `to` − 1, each made from its number and the seed; `frames` are what they start from. */
@@ -125,7 +133,15 @@ export class Sender {
     }
     if (isFullWait) this.counts.waited++
     this.longestMs = Math.max(this.longestMs, ms - (isFullWait ? asked.waitMs : 0))
-    if (ms > asked.waitMs + ANSWER_MS) this.counts.late++
+    // Who asks something of the controller waits for those before him, each with a time limit of its own.
+    const limitMs = OF_THE_CONTROLLER.has(asked.api) ? NEVER_MS : asked.waitMs + ANSWER_MS
+    if (ms > limitMs && ms - this.#starvation.msSince(began) > limitMs) {
+      this.counts.late++
+      if (this.lateOnes.length < 40)
+        this.lateOnes.push(
+          `${Math.round(began)} ${asked.api} v${asked.version} ${Math.round(ms)} ms ${JSON.stringify(asked.body ?? null).slice(0, 200)}`,
+        )
+    }
     if (answer === 'closed') {
       this.counts.closed++
       return { isOver: true }

@@ -21,7 +21,7 @@ export async function makeTopics(connection) {
     name,
     numPartitions: PARTITIONS,
     replicationFactor: 1,
-    configs: Object.entries(configs).map(([config, value]) => ({ name: config, value })),
+    configs: Object.entries({ 'retention.ms': '-1', ...configs }).map(([config, value]) => ({ name: config, value })),
   }))
   const made = await connection.ask('CreateTopics', 7, { topics, timeoutMs: ASK_MS }, ASK_MS)
   const failed = made.topics.find(({ errorCode }) => errorCode !== 0)

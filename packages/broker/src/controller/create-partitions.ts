@@ -11,16 +11,21 @@ export interface PartitionRules {
 
 /** One decision per name; a name that stands twice is refused, and answered once. */
 export function decideCreatePartitions(rules: PartitionRules, requests: readonly NewPartitions[]): Decision<NamedResult>[] {
-  const byName = new Map<string, NewPartitions[]>()
-  for (const request of requests) byName.set(request.name, [...(byName.get(request.name) ?? []), request])
+  const byName = new Map<string, NewPartitions>()
+  const repeated = new Set<string>()
+  for (const request of requests) {
+    if (byName.has(request.name)) repeated.add(request.name)
+    else byName.set(request.name, request)
+  }
   const increase = requests.reduce(
     (sum, { name, count }) => sum + Math.max(0, count - (rules.image.topic(name)?.partitions.length ?? 0)),
     0,
   )
-  return [...byName].map(([name, [request, twice]]) => {
-    if (twice !== undefined)
+  return [...byName].map(([name, request]) => {
+    if (repeated.has(name)) {
       return { result: { name, ...failure('INVALID_REQUEST', 'Duplicate topic in request.') }, effect: null }
-    const outcome = decideOne(rules, request!, increase)
+    }
+    const outcome = decideOne(rules, request, increase)
     if ('error' in outcome) return { result: { name, ...outcome }, effect: null }
     const firstNew = rules.image.topic(name)!.partitions.length
     return { result: { name, ...NO_ERROR }, effect: { kind: 'writeTopic', topic: outcome, firstNew } }

@@ -9,6 +9,8 @@ import { placeReplicas } from './placement.js'
 
 const CLUSTER_METADATA_TOPIC = '__cluster_metadata'
 const NOT_SET = -1
+/** The answer tells the replication factor in 16 bits. */
+const MOST_REPLICAS = 32_767
 
 export interface TopicRules {
   readonly image: MetadataImage
@@ -23,14 +25,21 @@ export interface TopicRules {
 export function decideCreateTopics(rules: TopicRules, topics: readonly CreatableTopic[]): Decision<CreateTopicResult>[] {
   const times = new Map<string, number>()
   for (const { name } of topics) times.set(name, (times.get(name) ?? 0) + 1)
+  // Once the limit is passed all is refused: the rest of a long request is not worth a look.
+  let accepted = 0
   const decisions = topics.map((topic) => {
+    if (accepted > NEW_PARTITIONS_LIMIT && rules.image.topic(topic.name) === undefined) {
+      return refused(topic, tooManyPartitions(accepted))
+    }
     if (topic.name === CLUSTER_METADATA_TOPIC) {
       return refused(topic, failure('INVALID_REQUEST', `Creation of internal topic ${CLUSTER_METADATA_TOPIC} is prohibited.`))
     }
     if (times.get(topic.name)! > 1) return refused(topic, failure('INVALID_REQUEST', 'Found multiple entries for this topic.'))
     const outcome = partitionCountOf(topic, rules) > NEW_PARTITIONS_LIMIT ? null : decideOne(rules, topic)
     if (outcome === null) return refused(topic, tooManyPartitions(partitionCountOf(topic, rules)))
-    return 'error' in outcome ? refused(topic, outcome) : created(outcome)
+    if ('error' in outcome) return refused(topic, outcome)
+    accepted += outcome.partitions.length
+    return created(outcome)
   })
   return withinLimit(withoutInnerCollisions(decisions))
 }
@@ -125,7 +134,9 @@ function assignmentProblem(assignments: Assignments): ControllerResult | null {
   if (new Set(assignments.map(({ brokerIds }) => brokerIds.length)).size !== 1) {
     return wrong('All partitions should have the same number of replicas')
   }
-  if (assignments[0]?.brokerIds.length === 0) return wrong('A partition needs a replica: the list of brokers is empty')
+  const factor = assignments[0]?.brokerIds.length ?? 0
+  if (factor === 0) return wrong('A partition needs a replica: the list of brokers is empty')
+  if (factor > MOST_REPLICAS) return wrong(`A partition has at most ${MOST_REPLICAS} replicas, these are ${factor}`)
   if (assignments.some(({ brokerIds }) => new Set(brokerIds).size !== brokerIds.length)) {
     const text = assignments
       .map(({ partitionIndex, brokerIds }) => `${partitionIndex} -> List(${brokerIds.join(', ')})`)

@@ -13,20 +13,31 @@ interface Failure {
   readonly message: string | null
 }
 
-export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, (request, { broker }) => {
+/** After so many resources other requests have their turn: what is described may be a hundred times what was asked. */
+const AT_ONCE = 100
+
+export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, async (request, { broker }) => {
   const known: readonly number[] = Object.values(RESOURCE)
   const strange = request.resources.find(({ resourceType }) => !known.includes(resourceType))
-  return {
-    results: request.resources.map(({ resourceType, resourceName, configurationKeys }) => {
-      const options = { ...request, keys: configurationKeys }
-      const answer = strange
-        ? invalidRequest(`Unexpected resource type ${strange.resourceType} for resource ${strange.resourceName}`)
+  const seen = new Set<string>()
+  const results = []
+  for (const { resourceType, resourceName, configurationKeys } of request.resources) {
+    const options = { ...request, keys: configurationKeys }
+    const key = `${resourceType} ${resourceName}`
+    const answer = strange
+      ? invalidRequest(`Unexpected resource type ${strange.resourceType} for resource ${strange.resourceName}`)
+      : seen.has(key)
+        ? invalidRequest('Each resource is described once.')
         : describe(resourceType, resourceName, options, broker)
-      // 3.9.1 never says `isDefault`, the word of v0 for what later versions call the source.
-      if (!('error' in answer)) return { resourceType, resourceName, errorMessage: null, configs: answer }
-      return { resourceType, resourceName, errorCode: errorCode(answer.error), errorMessage: answer.message, configs: [] }
-    }),
+    seen.add(key)
+    // 3.9.1 never says `isDefault`, the word of v0 for what later versions call the source.
+    if (!('error' in answer)) results.push({ resourceType, resourceName, errorMessage: null, configs: answer })
+    else {
+      results.push({ resourceType, resourceName, errorCode: errorCode(answer.error), errorMessage: answer.message, configs: [] })
+    }
+    if (results.length % AT_ONCE === 0) await new Promise<void>((resolve) => broker.turn.afterThisTurn(resolve))
   }
+  return { results }
 })
 
 const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message })
