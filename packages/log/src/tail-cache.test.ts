@@ -67,4 +67,13 @@ describe('the tail cache', () => {
     tail.add(3, 3, Buffer.alloc(200_000))
     assert.equal(cache.sizeInBytes, 0, 'what is larger than the cache empties the tail of its log')
   })
+
+  it('holds no more entries than they cost beside their bytes', () => {
+    const cache = new TailCache(256 * 1000)
+    const tail = cache.tailOf()
+    const slab = Buffer.alloc(64 * 1024)
+    for (let at = 0; at < 5000; at++) tail.add(at, at, slab.subarray(at, at + 10))
+    assert.equal(tail.read(3999, 5000, 1, true), null)
+    assert.equal(tail.read(4000, 5000, 1, true)!.slices.length, 1)
+  })
 })

@@ -15,6 +15,11 @@ interface Entry {
   bytes: Buffer | null
 }
 
+/** What an entry costs beside its bytes: itself, its Buffer, its places in two lists. Of small batches that is the most. */
+const ENTRY_BYTES = 256
+/** A cache of a few bytes, as tests have it, holds as many all the same. */
+const FEWEST_ENTRIES = 64
+
 export class TailCache {
   /** From `#oldest` on; those that are dropped stay in it for a while. */
   #order: Entry[] = []
@@ -24,7 +29,11 @@ export class TailCache {
   /** How many entries are views into each piece of memory. */
   readonly #views = new Map<ArrayBufferLike, number>()
 
-  constructor(readonly maxBytes: number) {}
+  readonly #mostEntries: number
+
+  constructor(readonly maxBytes: number) {
+    this.#mostEntries = Math.max(FEWEST_ENTRIES, Math.floor(maxBytes / ENTRY_BYTES))
+  }
 
   get sizeInBytes(): number {
     return this.#sizeInBytes
@@ -46,7 +55,7 @@ export class TailCache {
     const views = this.#views.get(memory) ?? 0
     if (views === 0) this.#sizeInBytes += memory.byteLength
     this.#views.set(memory, views + 1)
-    while (this.#sizeInBytes > this.maxBytes) {
+    while (this.#sizeInBytes > this.maxBytes || this.#kept > this.#mostEntries) {
       const oldest = this.#order[this.#oldest++]!
       if (oldest.bytes !== null) oldest.owner.dropOldest()
     }
