@@ -72,8 +72,9 @@ describe('a mailbox', () => {
     assert.equal(await second, 2)
   })
 
-  it('runs as many turns as it holds behind a slow one', async () => {
-    const mailbox = new Mailbox(50_000)
+  it('runs as many turns as it holds behind a slow one', async function () {
+    this.timeout(20_000)
+    const mailbox = new Mailbox(6000)
     let release = () => {}
     void mailbox.run(
       () =>
@@ -81,10 +82,10 @@ describe('a mailbox', () => {
           release = resolve
         }),
     )
-    const turns = Array.from({ length: 50_000 }, (_, i) => mailbox.run(() => i))
+    const turns = Array.from({ length: 6000 }, (_, i) => mailbox.run(() => i))
     release()
     const results = await Promise.all(turns)
-    assert.deepEqual([results.length, results[49_999]], [50_000, 49_999])
+    assert.deepEqual([results.length, results[5999]], [6000, 5999])
     assert.ok(mailbox.isIdle)
   })
 })

@@ -6,9 +6,14 @@
 /** Runs a turn that had to wait; a promise while it is under way. */
 type Queued = () => Promise<unknown> | undefined
 
+/** Places in the queue that have been used up are given back in pieces of this many. */
+const COMPACT_AFTER = 1024
+
 export class Mailbox {
   readonly #limit: number
-  readonly #queue: Queued[] = []
+  #queue: Queued[] = []
+  /** Where in the queue the next turn stands. */
+  #head = 0
   #running = false
 
   /** @param limit most turns that may queue */
@@ -23,7 +28,7 @@ export class Mailbox {
   /** The result of `turn`, a promise if it had to wait or is one itself; `full` when too many wait already. */
   run<R>(turn: () => R | Promise<R>): R | Promise<R> | 'full' {
     if (!this.#running) return this.#runNow(turn)
-    if (this.#queue.length >= this.#limit) return 'full'
+    if (this.#queue.length - this.#head >= this.#limit) return 'full'
     return new Promise<R>((resolve, reject) => {
       this.#queue.push(() => {
         try {
@@ -59,13 +64,19 @@ export class Mailbox {
 
   /** A loop and no recursion: thousands of turns that end at once may wait behind a slow one. */
   #drain(): void {
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      const pending = next()
+    while (this.#head < this.#queue.length) {
+      const pending = this.#queue[this.#head++]!()
+      if (this.#head >= COMPACT_AFTER) {
+        this.#queue = this.#queue.slice(this.#head)
+        this.#head = 0
+      }
       if (pending) {
         this.#drainAfter(pending)
         return
       }
     }
+    this.#queue = []
+    this.#head = 0
     this.#running = false
   }
 }
