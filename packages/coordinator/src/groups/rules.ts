@@ -120,28 +120,13 @@ function refuse(command: ShardCommand, error: ErrorName): GroupReply {
 }
 
 /** What a failed write means to a member: which error makes its client do the right thing. */
-function storeError(error: ErrorName): ErrorName {
-  switch (error) {
-    case 'UNKNOWN_TOPIC_OR_PARTITION':
-    case 'NOT_ENOUGH_REPLICAS':
-    case 'NOT_ENOUGH_REPLICAS_AFTER_APPEND':
-      return 'COORDINATOR_NOT_AVAILABLE'
-    case 'NOT_LEADER_OR_FOLLOWER':
-    case 'KAFKA_STORAGE_ERROR':
-      return 'NOT_COORDINATOR'
-    case 'REQUEST_TIMED_OUT':
-      return 'REBALANCE_IN_PROGRESS'
-    case 'MESSAGE_TOO_LARGE':
-    case 'RECORD_LIST_TOO_LARGE':
-    case 'INVALID_FETCH_SIZE':
-      return 'UNKNOWN_SERVER_ERROR'
-    default:
-      return error
-  }
-}
+const storeError = (error: ErrorName): ErrorName =>
+  error === 'REQUEST_TIMED_OUT' ? 'REBALANCE_IN_PROGRESS' : writeError(error, 'UNKNOWN_SERVER_ERROR')
 
 /** The same for commits and deletions. */
-function commitError(error: ErrorName): ErrorName {
+const commitError = (error: ErrorName): ErrorName => writeError(error, 'INVALID_COMMIT_OFFSET_SIZE')
+
+function writeError(error: ErrorName, tooLarge: ErrorName): ErrorName {
   switch (error) {
     case 'UNKNOWN_TOPIC_OR_PARTITION':
     case 'NOT_ENOUGH_REPLICAS':
@@ -153,7 +138,7 @@ function commitError(error: ErrorName): ErrorName {
     case 'MESSAGE_TOO_LARGE':
     case 'RECORD_LIST_TOO_LARGE':
     case 'INVALID_FETCH_SIZE':
-      return 'INVALID_COMMIT_OFFSET_SIZE'
+      return tooLarge
     default:
       return error
   }

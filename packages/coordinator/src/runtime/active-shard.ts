@@ -69,10 +69,6 @@ export class ActiveShard<T extends ShardTypes> {
     })
   }
 
-  get openRequests(): number {
-    return this.#open.size
-  }
-
   run(command: T['Command']): Promise<T['Reply']> {
     if (this.#open.size >= this.#options.requestLimit) {
       return Promise.resolve(this.#options.rules.refusal(command, 'COORDINATOR_NOT_AVAILABLE'))
