@@ -14,7 +14,6 @@ import type { Disk } from './ports.js'
 export const RECOVERY_POINTS = 'recovery-point-offset-checkpoint'
 export const HIGH_WATERMARKS = 'replication-offset-checkpoint'
 export const LOG_START_OFFSETS = 'log-start-offset-checkpoint'
-export const CLEANER_OFFSETS = 'cleaner-offset-checkpoint'
 export const LEADER_EPOCHS = 'leader-epoch-checkpoint'
 
 /** By `topic-partition`. */

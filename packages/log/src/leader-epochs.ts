@@ -46,16 +46,6 @@ export class LeaderEpochs {
     return true
   }
 
-  /** The epoch that an offset belongs to, -1 if it is older than all that is known. */
-  epochOf(offset: number): number {
-    let found = NO_EPOCH
-    for (const entry of this.#entries) {
-      if (entry.startOffset > offset) break
-      found = entry.epoch
-    }
-    return found
-  }
-
   /**
    * The largest known epoch not above the one asked for, and where it ends: at the log's end for the latest, else where the next
    * one starts. Null when the epoch is above all that is known, or nothing is known.

@@ -91,10 +91,6 @@ export class PartitionLog implements Log {
     return this.#state.segments.sizeInBytes
   }
 
-  get segmentCount(): number {
-    return this.#state.segments.count
-  }
-
   segmentViews(): SegmentView[] {
     return this.#state.segments.all.map((segment) => ({
       baseOffset: segment.baseOffset,
@@ -190,11 +186,6 @@ export class PartitionLog implements Log {
 
   endOffsetForEpoch(epoch: number): { readonly epoch: number; readonly endOffset: number } | null {
     return this.#state.epochs.endOffsetFor(epoch, this.#state.logEndOffset)
-  }
-
-  /** The leader epoch of an offset, -1 when it is not known. */
-  epochOfOffset(offset: number): number {
-    return this.#state.epochs.epochOf(offset)
   }
 
   async offsetForTimestamp(query: TimestampQuery): Promise<TimestampOffset | null | Refused> {
@@ -385,12 +376,6 @@ export class PartitionLog implements Log {
   /** For a partition that has no topic id yet: writes `partition.metadata`. */
   assignTopicId(topicId: string): Promise<void> {
     return this.#changing(() => this.#state.writeTopicId(topicId), undefined)
-  }
-
-  /** The folder was renamed; its files are found under the new name from now on. */
-  movedTo(path: string): void {
-    for (const segment of this.#state.segments.all) segment.closeNow()
-    this.#state.folder.path = path
   }
 
   close(): Promise<void> {

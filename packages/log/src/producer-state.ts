@@ -50,10 +50,6 @@ export class ProducerStates {
     return this.#entries.get(producerId)
   }
 
-  hasOpenTransaction(producerId: number): boolean {
-    return (this.#entries.get(producerId)?.transactionFirstOffset ?? -1) >= 0
-  }
-
   /** May this batch be appended? A duplicate is answered with what it got the first time. */
   check(batch: ProducerBatch, origin: AppendOrigin): Duplicate | Refused | null {
     const entry = this.#entries.get(batch.producerId)

@@ -20,9 +20,9 @@ import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
 
-/** The folder of a partition: its path changes when the partition is deleted or moved. */
+/** The folder of a partition. */
 export interface Folder {
-  path: string
+  readonly path: string
 }
 
 /** What an append tells its segment. */

@@ -17,9 +17,6 @@ const OLD_MESSAGE = layout({
   timestamp: fixed.int64, //  18  magic 1 only
 }) //                         26
 
-/** What must be there to read the last offset of a batch of any format. */
-export const HEADER_TO_LAST_OFFSET = RECORD_BATCH.baseTimestamp.at
-
 /** Whole bytes of the batch that begins at `at`; null when its header is not all there or says nonsense. */
 export function storedSizeAt(bytes: Buffer, at: number): number | null {
   try {

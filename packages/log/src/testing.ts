@@ -1,6 +1,6 @@
 /**
- * What tests of this package, and of those above it, stand on: a disk in memory with faults, clocks and timers that a test
- * moves by hand, seeded random numbers, and the Disk contract as a suite.
+ * What tests of this package stand on: a disk in memory with faults, clocks and timers that a test moves by hand, and seeded random
+ * numbers.
  */
 export { type DiskOperation, type Fault, type Faults, MachineStopped, MemoryDisk } from './memory-disk.js'
 
