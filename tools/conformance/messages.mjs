@@ -1,6 +1,8 @@
 // Vectors of messages: what is written from the JSON is the given bytes, and what was read from the bytes writes them again.
 import assert from 'node:assert/strict'
-import * as protocol from '@mq/protocol'
+import { createRequire } from 'node:module'
+
+const protocol = createRequire(import.meta.url)('@mq/protocol')
 
 /** Names that a release gives to what has another name with us, since two releases differ in its layout. */
 const SCHEMA_NAMES = {
