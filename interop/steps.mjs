@@ -238,7 +238,9 @@ async function transaction({ program, prefix, target, hello }) {
     // Some clients keep the reason to themselves.
     const tells = hello.can.includes('codes')
     assert.ok(
-      !tells || refusal.code === TRANSACTIONAL_ID_AUTHORIZATION_FAILED || /transactional.?id.?authori[sz]ation/i.test(refusal.message),
+      !tells ||
+        refusal.code === TRANSACTIONAL_ID_AUTHORIZATION_FAILED ||
+        /transactional.?id.?authori[sz]ation/i.test(refusal.message),
       `refused with ${refusal.code}: ${refusal.message}`,
     )
     assert.ok(Date.now() - began < REFUSED_WITHIN_MS, `the client took ${Date.now() - began} ms to give up`)
