@@ -25,7 +25,9 @@ serve(
   () => undefined,
 )
 
-/** Runs kcat to its end; fails with what it said. */
+const READ_MS = 30_000
+
+/** Runs kcat to its end; fails with what it said. One that reads is stopped when it does not get all it wants. */
 function kcat(args, input = '') {
   return new Promise((done, fail) => {
     const child = spawn('kcat', args[0] === '-V' ? args : ['-b', bootstrap, ...args])
@@ -40,6 +42,11 @@ function kcat(args, input = '') {
     child.stdin.on('error', () => {})
     child.stdin.end(input)
     child.on('error', fail)
+    const late = setTimeout(() => child.kill('SIGKILL'), READ_MS)
+    child.on('close', (code, signal) => {
+      clearTimeout(late)
+      if (signal === 'SIGKILL') done({ stdout: stdout.slice(0, stdout.lastIndexOf('\n') + 1), stderr })
+    })
     child.on('close', (code) => (code === 0 ? done({ stdout, stderr }) : fail(new Error(`kcat ended with ${code}: ${stderr}`))))
   })
 }
