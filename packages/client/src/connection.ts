@@ -5,7 +5,8 @@
 
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { APIS, type ApiName, decodeResponse, encodeRequest, FrameReader } from '@mq/protocol'
+import { APIS, type ApiName, decodeResponse, encodeRequest } from '@mq/protocol'
+import { AnswerReader } from './answer-reader'
 import {
   KafkaJSConnectionClosedError,
   KafkaJSConnectionError,
@@ -81,7 +82,7 @@ export class Connection {
   readonly #options: ConnectionOptionsOfOurs
   readonly #inFlight = new Map<number, PendingRequest>()
   readonly #queue: PendingRequest[] = []
-  readonly #frames = new FrameReader(LARGEST_ANSWER)
+  readonly #answers = new AnswerReader(LARGEST_ANSWER)
   #state: State = 'new'
   #socket: Socket | undefined
   #offered: OfferedVersions | undefined
@@ -150,10 +151,17 @@ export class Connection {
           cancelTimer()
           resolve()
         },
+        onread: {
+          buffer: () => this.#answers.room(),
+          callback: (count) => {
+            this.#receive(() => this.#answers.filled(count))
+            return true
+          },
+        },
       })
       this.#socket = socket
       socket.setNoDelay(true)
-      socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+      socket.on('data', (chunk: Buffer) => this.#receive(() => this.#answers.push(chunk)))
       socket.on('error', (error: NodeJS.ErrnoException) =>
         fail(new KafkaJSConnectionError(`Connection error: ${error.message}`, { broker: this.broker, code: error.code })),
       )
@@ -297,9 +305,10 @@ export class Connection {
     )
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(read: () => Buffer[]): void {
+    if (this.#state === 'closed') return
     try {
-      for (const frame of this.#frames.push(chunk)) this.#answered(frame)
+      for (const frame of read()) this.#answered(frame)
     } catch (error) {
       const problem = new KafkaJSConnectionError(`Cannot read the answer of ${this.broker}: ${(error as Error).message}`, {
         broker: this.broker,

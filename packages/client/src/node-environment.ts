@@ -20,10 +20,10 @@ function after(delayMs: number, fire: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-const socketFactory: SocketFactory = ({ host, port, ssl, onConnect }) => {
+const socketFactory: SocketFactory = ({ host, port, ssl, onConnect, onread }) => {
   const socket =
     ssl === undefined
-      ? net.connect({ host, port }, onConnect)
+      ? net.connect({ host, port, ...(onread === undefined ? {} : { onread }) } as net.NetConnectOpts, onConnect)
       : tls.connect({ host, port, ...(net.isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
   socket.setKeepAlive(true, KEEP_ALIVE_MS)
   return socket
