@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type RunningBroker, startBroker } from '@mq/broker'
 import { MemoryTerminal, type Ran, mq as run } from './testing/memory-terminal'
+
+const MQ = join(__dirname, '..', 'bin', 'mq.js')
 
 describe('mq, on a broker in the process', () => {
   let broker: RunningBroker
@@ -173,6 +178,15 @@ describe('mq, on a broker in the process', () => {
     assert.ok(ofBroker.some(({ name }: { name: string }) => name === 'log.retention.hours'))
     assert.equal((await mq('configs set t no.such.config=1')).code, 1)
   })
+
+  it('ends without a complaint when the reader of its output goes away', async () => {
+    await mq('topics create t -p 1')
+    await mq('produce t', Array(50_000).fill('a line of some length, so that a pipe cannot hold them all'))
+    const script = `node "${MQ}" -b ${broker.bootstrap} consume t -f | head -n 1; echo "exit \${PIPESTATUS[0]}"`
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { timeout: 20_000 })
+    assert.equal(stdout, 'a line of some length, so that a pipe cannot hold them all\nexit 0\n')
+    assert.equal(stderr, '')
+  }).timeout(25_000)
 
   it('takes an IPv6 address', async () => {
     const ran = await run(['-b', `[::1]:${broker.port}`, '--json', 'topics', 'list'])

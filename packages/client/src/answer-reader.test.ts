@@ -40,7 +40,10 @@ describe('the answer reader', () => {
   for (const way of ['room', 'push'] as const)
     it(`cuts any stream into the same answers, however it arrives (${way})`, () => {
       const sizes = fc.array(fc.oneof(fc.nat(40), fc.integer({ min: 16_000, max: 200_000 })), { minLength: 1, maxLength: 6 })
-      const steps = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1_000, max: 90_000 })), { minLength: 1, maxLength: 5 })
+      const steps = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1_000, max: 90_000 })), {
+        minLength: 1,
+        maxLength: 5,
+      })
       fc.assert(
         fc.property(sizes, steps, (wanted, chunks) => {
           // Single bytes over large answers would take all day and show nothing more.
