@@ -3,64 +3,40 @@
  * Rules are in cluster-image.ts and retry.ts; this file runs them.
  */
 
-import type { ConnectionOptions } from 'node:tls'
-import { type ClusterImage, EMPTY_IMAGE, leaderOf, parseAddress, withMetadata } from './cluster-image'
-import { Connection, type ConnectionListener } from './connection'
+import { BrokerConnections, type BrokerConnectionsOptions, type Purpose } from './broker-connections'
+import { type ClusterImage, EMPTY_IMAGE, leaderOf, withMetadata } from './cluster-image'
+import type { Connection } from './connection'
 import {
   KafkaJSBrokerNotFound,
   KafkaJSConnectionError,
   KafkaJSError,
   KafkaJSGroupCoordinatorNotFound,
-  KafkaJSNoBrokerAvailableError,
-  KafkaJSNonRetriableError,
   KafkaJSTopicMetadataNotLoaded,
   protocolError,
 } from './errors'
-import type { Logger } from './logger'
-import type { Environment } from './ports'
 import type { PartitionMetadata } from './producer/partitioner'
-import { ReconnectPauses } from './reconnect'
 import { type RetryPolicy, retrying } from './retry'
 import type { ResponseOf } from './versions'
 
-export type BrokersFunction = () => string[] | Promise<string[]>
-export type BrokersSource = readonly string[] | BrokersFunction
-
-/** A fetch may hold its connection for seconds, so it has one of its own beside the one for everything else. */
-export type Purpose = 'main' | 'fetch'
-
-export interface ClusterOptions {
-  readonly brokers: BrokersSource
-  readonly clientId: string
-  readonly ssl?: ConnectionOptions | undefined
-  readonly environment: Environment
-  readonly logger: Logger
-  readonly connectionTimeoutMs: number
-  readonly requestTimeoutMs: number
-  readonly enforceRequestTimeout: boolean
-  readonly maxInFlightRequests: number
+export interface ClusterOptions extends BrokerConnectionsOptions {
   readonly metadataMaxAgeMs: number
   readonly allowAutoTopicCreation: boolean
   readonly retry: RetryPolicy
-  readonly listener: ConnectionListener
 }
 
 export class Cluster {
   readonly #options: ClusterOptions
-  readonly #connections = new Map<string, Connection>()
-  readonly #pauses = new ReconnectPauses()
-  readonly #opening = new Map<string, Promise<Connection>>()
-  readonly #cancelPauses = new Set<() => void>()
+  readonly #brokers: BrokerConnections
   readonly #coordinators = new Map<string, number>()
   readonly #targetTopics = new Set<string>()
   #image: ClusterImage = EMPTY_IMAGE
   #loadedAt: number | undefined
   #refreshing: Promise<void> | undefined
   #connected = false
-  #nextBroker = 0
 
   constructor(options: ClusterOptions) {
     this.#options = options
+    this.#brokers = new BrokerConnections(options)
   }
 
   get image(): ClusterImage {
@@ -75,6 +51,7 @@ export class Cluster {
   async connect(): Promise<void> {
     if (this.#connected) return
     this.#connected = true
+    this.#brokers.open()
     try {
       await this.retrying(() => this.refreshMetadata())
     } catch (error) {
@@ -85,9 +62,7 @@ export class Cluster {
 
   async disconnect(): Promise<void> {
     this.#connected = false
-    for (const cancel of this.#cancelPauses) cancel()
-    for (const connection of this.#connections.values()) connection.close()
-    this.#connections.clear()
+    this.#brokers.close()
     this.#coordinators.clear()
     this.#loadedAt = undefined
   }
@@ -171,101 +146,9 @@ export class Cluster {
     })
   }
 
-  /** A connection to some broker that answers: an open one, else known ones and the bootstrap list in turn, rested ones first. */
-  async anyBroker(): Promise<Connection> {
-    for (const connection of this.#connections.values()) if (connection.isOpen) return connection
-    const addresses = new Map(
-      [...this.#image.brokers.values(), ...(await this.#seeds())].map(({ host, port }) => [`${host}:${port}`, { host, port }]),
-    )
-    const all = [...addresses.values()]
-    const first = this.#nextBroker++ % Math.max(1, all.length)
-    const candidates = [...all.slice(first), ...all.slice(0, first)].sort(
-      (one, other) => this.#pauses.notBefore(keyOf(one)) - this.#pauses.notBefore(keyOf(other)),
-    )
-    let failure: Error = new KafkaJSNoBrokerAvailableError()
-    for (const { host, port } of candidates) {
-      try {
-        return await this.#connectionTo(host, port, 'main')
-      } catch (error) {
-        failure = error as Error
-        this.#options.logger.warn(`Cannot reach the broker ${host}:${port}: ${failure.message}`)
-      }
-    }
-    throw failure
-  }
-
-  async #seeds(): Promise<{ host: string; port: number }[]> {
-    const { brokers } = this.#options
-    const list: readonly string[] = typeof brokers === 'function' ? await brokers() : brokers
-    try {
-      return list.map(parseAddress)
-    } catch (error) {
-      throw new KafkaJSNonRetriableError(`Failed to connect: ${(error as Error).message}`)
-    }
-  }
-
-  async #connectionTo(host: string, port: number, purpose: Purpose): Promise<Connection> {
-    if (!this.#connected) throw new KafkaJSNonRetriableError('The client is disconnected')
-    const key = `${purpose} ${host}:${port}`
-    const known = this.#connections.get(key)
-    if (known?.isOpen) return known
-    let opening = this.#opening.get(key)
-    if (opening === undefined) {
-      opening = this.#open(host, port, key).finally(() => this.#opening.delete(key))
-      this.#opening.set(key, opening)
-    }
-    return opening
-  }
-
-  /** A broker that could not be reached is left alone for a while before it is tried again. */
-  async #open(host: string, port: number, key: string): Promise<Connection> {
-    const { environment } = this.#options
-    const address = keyOf({ host, port })
-    const wait = this.#pauses.notBefore(address) - environment.clock.monotonic()
-    if (wait > 0) await this.#pause(wait)
-    if (!this.#connected) throw new KafkaJSNonRetriableError('The client is disconnected')
-    const connection = this.#newConnection(host, port)
-    this.#connections.set(key, connection)
-    try {
-      await connection.open()
-      this.#pauses.succeeded(address)
-      return connection
-    } catch (error) {
-      this.#pauses.failed(address, environment.clock.monotonic(), environment.random)
-      if (this.#connections.get(key) === connection) this.#connections.delete(key)
-      throw error
-    }
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel()
-        this.#cancelPauses.delete(end)
-        resolve()
-      }
-      const cancel = this.#options.environment.timers.after(delayMs, end)
-      this.#cancelPauses.add(end)
-    })
-  }
-
-  #newConnection(host: string, port: number): Connection {
-    const { clientId, ssl, environment, logger, connectionTimeoutMs, requestTimeoutMs } = this.#options
-    return new Connection({
-      host,
-      port,
-      clientId,
-      ssl,
-      socketFactory: environment.socketFactory,
-      clock: environment.clock,
-      timers: environment.timers,
-      logger,
-      connectionTimeoutMs,
-      requestTimeoutMs,
-      enforceRequestTimeout: this.#options.enforceRequestTimeout,
-      maxInFlightRequests: this.#options.maxInFlightRequests,
-      listener: this.#options.listener,
-    })
+  /** A connection to some broker that answers. */
+  anyBroker(): Promise<Connection> {
+    return this.#brokers.any([...this.#image.brokers.values()])
   }
 
   /** The connection to a broker by its id. A broker that cannot be reached makes the metadata stale. */
@@ -273,7 +156,7 @@ export class Cluster {
     const address = this.#image.brokers.get(Number(nodeId))
     if (address === undefined) throw new KafkaJSBrokerNotFound(`Broker ${nodeId} not found in the cached metadata`)
     try {
-      return await this.#connectionTo(address.host, address.port, purpose)
+      return await this.#brokers.to(address.host, address.port, purpose)
     } catch (error) {
       if (error instanceof KafkaJSConnectionError) this.#loadedAt = undefined
       throw error
@@ -377,8 +260,6 @@ export class Cluster {
     return answers.flat()
   }
 }
-
-const keyOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`
 
 export function byTopic<Entry extends { topic: string }>(entries: readonly Entry[]): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>()

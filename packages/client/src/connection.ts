@@ -17,12 +17,12 @@ import {
 } from './errors'
 import type { Logger } from './logger'
 import type { Clock, SocketFactory, Timers } from './ports'
+import { clientThrottles } from './throttle'
 import { CLIENT_VERSIONS, negotiate, type OfferedVersions, type RequestOf, type ResponseOf } from './versions'
+import { writeFrame } from './write-frame'
 
 /** Largest answer that is accepted, in bytes: far above what a fetch asks for, far below what could exhaust the process. */
 const LARGEST_ANSWER = 256 * 1024 * 1024
-/** Bytes up to which a frame's slices are copied together before they are written. */
-const SMALL_FRAME = 16 * 1024
 const LAST_CORRELATION_ID = 0x7fffffff
 const UNSUPPORTED_VERSION = 35
 
@@ -256,27 +256,13 @@ export class Connection {
     const { clock, timers, enforceRequestTimeout } = this.#options
     request.sentAt = clock.now()
     request.sentMonotonic = clock.monotonic()
-    this.#writeFrame(request.frame)
+    writeFrame(this.#socket!, request.frame)
     if (!request.expectsAnswer) {
       request.resolve(undefined)
       return
     }
     this.#inFlight.set(request.correlationId, request)
     if (enforceRequestTimeout) request.cancelTimer = timers.after(request.timeoutMs, () => this.#timedOut(request))
-  }
-
-  /** A small frame goes out as one piece: a gathered write costs more than the copy. */
-  #writeFrame(slices: readonly Buffer[]): void {
-    const socket = this.#socket!
-    let size = 0
-    for (const slice of slices) size += slice.length
-    if (size <= SMALL_FRAME) {
-      socket.write(slices.length === 1 ? slices[0]! : Buffer.concat(slices, size))
-      return
-    }
-    socket.cork()
-    for (const slice of slices) socket.write(slice)
-    socket.uncork()
   }
 
   #drainQueue(): void {
@@ -388,19 +374,4 @@ export class Connection {
     const { host, port } = this.#options
     return new KafkaJSConnectionClosedError(`The connection to ${this.broker} is closed`, { host, port })
   }
-}
-
-/** From these versions on the client does the waiting; before them the broker had waited already. Source: KIP-219. */
-const CLIENT_SIDE_THROTTLE: Partial<Record<ApiName, number>> = {
-  Produce: 6,
-  Fetch: 8,
-  Metadata: 6,
-  ApiVersions: 2,
-  OffsetCommit: 4,
-  OffsetFetch: 4,
-}
-
-function clientThrottles(api: ApiName, version: number): boolean {
-  const from = CLIENT_SIDE_THROTTLE[api]
-  return from !== undefined && version >= from
 }

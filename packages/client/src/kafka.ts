@@ -2,7 +2,8 @@
 
 import type { ConnectionOptions } from 'node:tls'
 import { Admin } from './admin/admin'
-import { type BrokersSource, Cluster } from './cluster'
+import type { BrokersSource } from './broker-connections'
+import { Cluster } from './cluster'
 import { type PartitionAssigner, roundRobin } from './consumer/assign-round-robin'
 import { Consumer } from './consumer/consumer'
 import { Membership } from './consumer/membership'
