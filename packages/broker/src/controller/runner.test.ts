@@ -247,6 +247,16 @@ describe('the controller of a single broker', () => {
     assert.notEqual(second.topicId, first?.topicId)
   })
 
+  it('begins as new a topic that takes the name of one that was found at the start and deleted', async () => {
+    await create(await start(), topic('t'))
+    const found: PartitionFacts = { epochInLog: 3, stoppedCleanly: true, problem: null }
+    const controller = await restart({ facts: (name) => (name === 't' ? found : NO_FACTS) })
+    await controller.deleteTopics({ topics: [{ name: 't', topicId: 'AAAAAAAAAAAAAAAAAAAAAA' }], timeoutMs: 1 })
+    const [second] = await create(controller, topic('t'))
+    assert.equal(second?.error, 'NONE')
+    assert.deepEqual(channel.told.slice(-2), ['new t-0 leader=1 epoch=0', 'new t-1 leader=1 epoch=0'])
+  })
+
   it('ends at the next start a deletion that could not be ended', async () => {
     const controller = await start()
     await create(controller, topic('t'))

@@ -29,7 +29,7 @@ import { type ControllerEffect, type Decision, failure } from './decision.js'
 import { decideDeleteTopics } from './delete-topics.js'
 import { electController, type Registration, registerBroker } from './election.js'
 import { PartitionWriter } from './partition-writer.js'
-import type { PartitionFacts } from './start.js'
+import { NO_FACTS, type PartitionFacts } from './start.js'
 import { decideChangeConfigs, decideReplaceConfigs } from './topic-configs.js'
 import { type ControllerFence, changedConfigs, fencedBatches, grownTopic, newTopic } from './writes.js'
 
@@ -65,6 +65,8 @@ export class SingleController implements Controller {
   readonly #writer: PartitionWriter
   readonly #fence: ControllerFence
   readonly #deleting: Set<string>
+  /** Names whose folders went since the disks were looked at. */
+  readonly #deleted = new Set<string>()
   #image: MetadataImage
   #closed = false
 
@@ -73,7 +75,9 @@ export class SingleController implements Controller {
     this.#fence = fence
     this.#image = image
     this.#deleting = new Set(deleting)
-    this.#writer = new PartitionWriter({ ...options, brokerId: options.registration.brokerId, fence })
+    // A topic that takes the name of a deleted one has nothing on the disks that were looked at before.
+    const facts = (topic: string, index: number) => (this.#deleted.has(topic) ? NO_FACTS : options.facts(topic, index))
+    this.#writer = new PartitionWriter({ ...options, facts, brokerId: options.registration.brokerId, fence })
   }
 
   /** Registers the broker, becomes controller, gives every partition its leader, and ends what deletions were under way. */
@@ -250,6 +254,7 @@ export class SingleController implements Controller {
       log.warn({ topic: name, failures }, `deletion of ${name} waits: ${failures.length} of its partitions could not be deleted`)
       return
     }
+    if (partitions.some(({ index }) => this.#options.facts(name, index) !== NO_FACTS)) this.#deleted.add(name)
     const paths = [
       ...(await pathsBelow(store, ZNODES.topic.path(name))),
       ...(await pathsBelow(store, ZNODES.entityConfig.path('topics', name))),
