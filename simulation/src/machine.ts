@@ -135,6 +135,6 @@ export class Machine {
     const say = (level: string) => (_fields: object, message: string) => {
       if (process.isAlive) this.world.tell(`${process.name} says ${level}: ${message}`)
     }
-    return { debug: () => {}, info: say('info'), warn: say('warn'), error: say('error') }
+    return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
   }
 }

@@ -1,4 +1,5 @@
 /** One run on one seed: a broker, its clients and what goes wrong, then calm, a last look and a clean end. A seed in, a story out. */
+import { Admin } from './admin.js'
 import { Chance } from './chance.js'
 import { type BrokenRule, Chaos } from './chaos.js'
 import type { Surroundings } from './client.js'
@@ -55,6 +56,7 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
     chaos,
     chance: chance.stream('supervisor'),
     topic,
+    looks: [],
     reached,
     promise: plan.promise,
   })
@@ -71,6 +73,9 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
   })
   const readers = [0, 1].map((at) => new Reader(new Client(`reader${at}`, around), spec))
 
+  const admin = new Admin(new Client('admin', around))
+  supervisor.options.looks.push((_client, link) => admin.inspect(link))
+
   const story = async () => {
     const supervised = supervisor.run()
     await supervisor.opened()
@@ -81,6 +86,7 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
       ),
     )
     const reading = readers.map((reader) => reader.run(() => isOver))
+    const administering = admin.run(() => isOver)
     await chaos.run(CHAOS_MS)
     world.tell('from here on nothing goes wrong')
     isOver = true
@@ -88,7 +94,7 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
       isHopeless = true
       violations.note('no answer', 'a client has waited too long after everything was well again')
     })
-    await Promise.all([...writing, ...reading])
+    await Promise.all([...writing, ...reading, administering])
     giveUp()
     supervisor.finish()
     await supervised

@@ -2,7 +2,7 @@
 import type { Chance } from './chance.js'
 import type { Chaos } from './chaos.js'
 import { Client, type Surroundings } from './client.js'
-import { LinkLost } from './link.js'
+import { type Link, LinkLost } from './link.js'
 import type { Ending, Life, Machine } from './machine.js'
 import type { Reached } from './reached.js'
 import type { StableTopic } from './stable-topic.js'
@@ -12,6 +12,8 @@ export interface SupervisorOptions {
   readonly chaos: Chaos
   readonly chance: Chance
   readonly topic: StableTopic
+  /** Who looks at what its room promises, after each start. */
+  readonly looks: ((client: Client, link: Link) => Promise<void>)[]
   readonly reached: Reached
   /** What an acknowledgement promises. */
   readonly promise: 'synced' | 'page cache'
@@ -83,11 +85,13 @@ export class Supervisor {
       const link = await client.link()
       if (!topic.isCreated) await topic.create(link)
       else await topic.inspect(client, link, this.#lastEnd, this.#lossIsPossible ? 'possible' : 'none')
+      for (const look of this.options.looks) await look(client, link)
       client.hangUp()
       this.#lossIsPossible = false
       if (this.#isFinishing) void life.broker?.close()
       return 'well'
     } catch (error) {
+      if (life.isStopping) return life.ended
       if (life.process.isAlive && !life.isHurt)
         this.around.violations.note('the inspection failed', String((error as Error).stack))
       else if (!(error instanceof LinkLost)) client.tell(`could not look: ${(error as Error).message}`)
