@@ -2,7 +2,7 @@
  * The real disk, on node:fs. The one file of this package that touches the file system.
  */
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type Disk,
   type DiskEntry,
@@ -40,6 +40,20 @@ function promised<R>(operation: string, path: string, run: (done: (error: Error 
       error === null || error === undefined ? resolve(result) : reject(asDiskError(error, operation, path)),
     )
   })
+}
+
+/** With the directories above it. Node's own `recursive` never comes back where a directory answers ENOENT to a new child (/proc). */
+function makeDirectories(path: string): void {
+  try {
+    fs.mkdirSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const above = dirname(path)
+    if (code === 'ENOENT' && above !== path && !fs.existsSync(above)) {
+      makeDirectories(above)
+      fs.mkdirSync(path)
+    } else if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
 }
 
 const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): DiskEntry['kind'] =>
@@ -139,7 +153,7 @@ class NodeDisk implements Disk {
   }
 
   makeDirectoryNow(path: string): void {
-    guard('mkdir', path, () => fs.mkdirSync(path, { recursive: true }))
+    guard('mkdir', path, () => makeDirectories(path))
   }
 
   renameNow(from: string, to: string): void {

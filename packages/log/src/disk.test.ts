@@ -18,6 +18,21 @@ diskContract('the real disk', () => {
   return { disk: nodeDisk, folder }
 })
 
+describe('the real disk', () => {
+  it('says so, and comes back, where a directory takes no new ones', () => {
+    // /proc answers ENOENT to every new name, also where root asks; other systems have no /proc, and may refuse one.
+    if (process.platform === 'linux') assert.throws(() => nodeDisk.makeDirectoryNow('/proc/mq/deep'), DiskError)
+    const folder = mkdtempSync(join(tmpdir(), 'mq-disk-'))
+    folders.push(folder)
+    nodeDisk.openNow(`${folder}/file`, 'create').closeNow()
+    assert.throws(() => nodeDisk.makeDirectoryNow(`${folder}/file`), DiskError)
+    assert.throws(() => nodeDisk.makeDirectoryNow(`${folder}/file/deep`), DiskError)
+    nodeDisk.makeDirectoryNow(`${folder}/a/b/c`)
+    nodeDisk.makeDirectoryNow(`${folder}/a/b`) // is there already
+    assert.equal(nodeDisk.statNow(`${folder}/a/b/c`)?.kind, 'directory')
+  })
+})
+
 for (const durability of ['watched', 'ignored'] as const) {
   diskContract(`the memory disk (durability ${durability})`, () => {
     const disk = new MemoryDisk({ durability })
