@@ -13,18 +13,12 @@ export interface Listening {
   readonly bootstrap: string
 }
 
-/** Attempts to find a port that is free for both families. */
+/** Attempts to find a port that is free for all addresses of a listener that takes any. */
 const PORT_ATTEMPTS = 20
 
 /** Rejects with a StartError that names the address; the server is closed by the caller. */
 export async function openListeners(server: SocketServer, listeners: Listeners): Promise<Listening> {
-  const bound: Bound[] = []
-  for (const endpoint of listeners.listeners) {
-    const sameName = bound.find(({ name }) => name === endpoint.name)
-    // One listener on an IPv4 and an IPv6 address has one port (KIP-797).
-    const port = endpoint.port === 0 && sameName !== undefined ? sameName.port : endpoint.port
-    bound.push(await listen(server, { ...endpoint, port }, endpoint.port === 0 && sameName === undefined))
-  }
+  const bound = await bindAll(server, listeners.listeners)
   const endpoints = listeners.advertised.map(({ name, host, port }) => ({
     listenerName: name,
     securityProtocol: 'PLAINTEXT',
@@ -35,14 +29,27 @@ export async function openListeners(server: SocketServer, listeners: Listeners):
   return { bound, endpoints, bootstrap: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}` }
 }
 
-async function listen(server: SocketServer, endpoint: Endpoint, anyPort: boolean): Promise<Bound> {
+async function bindAll(server: SocketServer, endpoints: readonly Endpoint[]): Promise<Bound[]> {
   for (let attempt = 1; ; attempt++) {
+    const bound: Bound[] = []
     try {
-      return await server.listen(endpoint)
+      for (const endpoint of endpoints) {
+        const sameName = bound.find(({ name }) => name === endpoint.name)
+        // One listener on an IPv4 and an IPv6 address has one port (KIP-797).
+        const port = endpoint.port === 0 && sameName !== undefined ? sameName.port : endpoint.port
+        bound.push(await server.listen({ ...endpoint, port }))
+      }
+      return bound
     } catch (error) {
       if (!(error instanceof ListenError)) throw error
-      if (anyPort && attempt < PORT_ATTEMPTS && error.code === 'EADDRINUSE') continue
-      throw new StartError(lineFor(error), 1, { cause: error })
+      // The port that the system chose for the first address may be taken on the second: another choice may do.
+      const isChosen = endpoints.some(({ name, host, port }) => {
+        return port === 0 && name === error.endpoint.name && host === error.endpoint.host
+      })
+      if (!isChosen || error.code !== 'EADDRINUSE' || attempt === PORT_ATTEMPTS) {
+        throw new StartError(lineFor(error), 1, { cause: error })
+      }
+      server.unlisten()
     }
   }
 }

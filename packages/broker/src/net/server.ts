@@ -99,6 +99,12 @@ export class SocketServer {
     return bound
   }
 
+  /** Closes the listeners again, to open others: only before `open`. */
+  unlisten(): void {
+    for (const listener of this.#listeners.splice(0)) void listener.close()
+    for (const connection of this.#connections.values()) connection.close('the listener closes')
+  }
+
   /** From now on requests are read. Connections that came before have waited. */
   open(): void {
     this.#isOpen = true
