@@ -9,10 +9,12 @@ import {
   type DiskErrorCode,
   LogDirectories,
   LogDirectoryError,
+  lockDirectory,
   MemoryDisk,
   type MetaProperties,
   nodeDisk,
   readDirectoryOwner,
+  unlockDirectory,
 } from '@mq/log'
 import { newUuid } from '@mq/protocol'
 import type { ReadConfig } from './config/read.js'
@@ -82,9 +84,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const epochsBefore = epochsInCheckpoints(disk, directories)
     const logs = await openLogs(options, { disk, directories, brokerId, clusterId })
     undo.push(() => logs.close())
-    const store = inMemory
-      ? EmbeddedStore.inMemory(options.environment.clock)
-      : await openStore(options, disk, metadataDirectory(options.settings, disk, directories))
+    const directory = metadataDirectory(options.settings, disk, directories)
+    if (!inMemory && !directories.includes(directory)) {
+      takeDirectory(options, disk, directory)
+      undo.push(async () => unlockDirectory(disk, directory))
+    }
+    const store = inMemory ? EmbeddedStore.inMemory(options.environment.clock) : await openStore(options, disk, directory)
     undo.push(() => store.close())
     const session = store.connect()
     await checkClusterId(session, clusterId)
@@ -134,6 +139,13 @@ async function openLogs(
     // What the disk said is worth more than that it said something.
     throw error instanceof LogDirectoryError && error.reason === 'failed' ? (failed.get(error.directory) ?? error) : error
   }
+}
+
+/** A directory for the metadata alone is locked as those of the logs are: two brokers on one journal would ruin it. */
+function takeDirectory({ environment }: StorageOptions, disk: Disk, directory: string): void {
+  disk.makeDirectoryNow(directory)
+  const holder = lockDirectory(disk, environment.processes, directory)
+  if (holder !== null) throw new StartError(`mq.metadata.dir=${directory} is in use by ${holder}; give another directory`)
 }
 
 function openStore({ environment, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {

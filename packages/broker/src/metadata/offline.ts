@@ -53,16 +53,14 @@ async function withStore<R>(
   const locked: string[] = []
   try {
     const owner = ownerOf(disk, directories)
-    for (const directory of directories) {
+    const metadata = resolve(options.metadataDirectory ?? directories[0]!)
+    disk.makeDirectoryNow(metadata)
+    for (const directory of new Set([...directories, metadata])) {
       const holder = lockDirectory(disk, processes, directory)
       if (holder !== null) throw new StartError(`${directory} is in use by ${holder}; stop that broker first`)
       locked.push(directory)
     }
-    const store = await EmbeddedStore.open({
-      disk,
-      directory: resolve(options.metadataDirectory ?? directories[0]!),
-      clock: { now },
-    })
+    const store = await EmbeddedStore.open({ disk, directory: metadata, clock: { now } })
     try {
       const session = store.connect()
       const clusterId = ZNODES.clusterId.path()
