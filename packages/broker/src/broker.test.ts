@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryDisk } from '@mq/log'
 import { BatchBuilder, errorByCode, InvariantError } from '@mq/protocol'
+import { nodeEnvironment } from './node-environment.js'
 import { type RunningBroker, type StartBrokerOptions, startBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
 import { RawClient } from './testing/raw-client.js'
@@ -345,6 +346,14 @@ describe('A broker in this process', () => {
       readdirSync(logs).some((name) => name.startsWith('mq-metadata.')),
       false,
     )
+    const other = begin({ directory: logs, configs: { 'mq.metadata.dir': metadata } })
+    await other
+    await assert.rejects(
+      begin({ directory: directory(), configs: { 'mq.metadata.dir': metadata } }),
+      /mq\.metadata\.dir=.* is in use by another broker in this process/,
+    )
+    await (await other).close()
+    await (await begin({ directory: logs, configs: { 'mq.metadata.dir': metadata } })).close()
     await assert.rejects(
       begin({ directory: logs, configs: { 'mq.metadata.dir': join(logs, 'inside') } }),
       /lies inside the log directory/,
@@ -384,6 +393,52 @@ describe('A broker in this process', () => {
       })
     })
   }
+
+  it('does not start when its metadata cannot be written later in the start, exits with 3 and lets go of everything', async () => {
+    const disk = new MemoryDisk({ durability: 'ignored' })
+    let writes = 0
+    disk.faults = ({ kind, path }) =>
+      kind === 'write' && path.endsWith('mq-metadata.journal') && ++writes > 3 ? { fail: 'ENOSPC' } : undefined
+    await assert.rejects(begin({ directory: '/data', disk }), (error) => {
+      assert.equal(error instanceof StartError && error.exitCode === 3, true, String(error))
+      assert.match((error as Error).message, /^the metadata in \/data cannot be written: write \/data\/mq-metadata\.journal/)
+      return true
+    })
+    assert.equal(writes > 3, true)
+    disk.faults = () => undefined
+    await begin({ directory: '/data', disk })
+  })
+
+  it('leaves no timer behind when it is closed in the middle of a reset', async () => {
+    let running = 0
+    const { timers } = nodeEnvironment()
+    const counted = {
+      after(ms: number, fire: () => void) {
+        running++
+        let isOver = false
+        const end = () => {
+          if (!isOver) running--
+          isOver = true
+        }
+        const cancel = timers.after(ms, () => {
+          end()
+          fire()
+        })
+        return () => {
+          end()
+          cancel()
+        }
+      },
+    }
+    const broker = await begin({ environment: { timers: counted } })
+    assert.equal(running > 0, true)
+    const [reset, again] = [broker.reset(), broker.reset()]
+    await broker.close()
+    await Promise.allSettled([reset, again])
+    assert.equal(await broker.closed, null)
+    assert.equal(running, 0)
+    await assert.rejects(broker.reset(), /the broker is closed/)
+  })
 
   it('closes with the reason when an invariant is broken, and answers before', async () => {
     let isBroken = false

@@ -24,6 +24,7 @@ import type { Environment, Logger } from './ports.js'
 import { ProducerIds } from './producer-ids.js'
 import type { BrokerServices } from './services.js'
 import { readSettings, type Settings } from './settings.js'
+import { StartError } from './start-error.js'
 import { type BrokerFailure, openStorage, type Storage } from './storage.js'
 
 export interface BrokerOptions {
@@ -48,6 +49,8 @@ export class Broker {
   #services: BrokerServices | undefined
   #rooms: Rooms | undefined
   #closing: Promise<void> | undefined
+  /** Opening and closing the rooms never overlap, whoever asks for it: start, reset, close, a failure. */
+  #turn: Promise<unknown> = Promise.resolve()
   #failure: BrokerFailure | null = null
   #ended: (failure: BrokerFailure | null) => void = () => {}
 
@@ -87,12 +90,15 @@ export class Broker {
     })
     try {
       broker = new Broker(options, settings, server, await openListeners(server, settings.listeners))
-      await broker.#begin()
+      await broker.#inTurn(() => broker!.#begin())
+      if (broker.#failure !== null) throw new Error('it failed while it started')
       server.open()
       return broker
     } catch (error) {
       server.destroy()
-      throw error
+      if (broker === undefined) throw error
+      await broker.#closing
+      throw startErrorOf(error, broker.#failure)
     }
   }
 
@@ -129,14 +135,23 @@ export class Broker {
   /** Empties the broker: no topics, groups or sessions are left; connections stay. Only in memory. */
   async reset(): Promise<void> {
     if (this.#options.storage !== 'memory') throw new TypeError('only a broker in memory can be reset')
-    this.#services = undefined
-    await this.#stopRooms()
-    await this.#begin()
+    await this.#inTurn(async () => {
+      if (this.#closing !== undefined) throw new TypeError('the broker is closed')
+      this.#services = undefined
+      await this.#stopRooms()
+      await this.#begin()
+    })
   }
 
   get #running(): Rooms {
     if (this.#rooms === undefined) throw new InvariantError('the broker is not running')
     return this.#rooms
+  }
+
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
   }
 
   async #begin(): Promise<void> {
@@ -159,8 +174,10 @@ export class Broker {
       const drained = this.#server.close(DRAIN_MS)
       this.#rooms?.release()
       await drained
-      this.#services = undefined
-      await this.#stopRooms()
+      await this.#inTurn(async () => {
+        this.#services = undefined
+        await this.#stopRooms()
+      })
       log.info({}, 'stopped')
     } catch (error) {
       const message = (error as Error).message
@@ -175,6 +192,12 @@ export class Broker {
     this.#rooms = undefined
     await rooms?.close()
   }
+}
+
+/** What failed while it started is what the user has to hear of, not what went wrong in consequence. */
+function startErrorOf(error: unknown, failure: BrokerFailure | null): unknown {
+  if (failure === null || error instanceof StartError) return error
+  return new StartError(failure.message, failure.kind === 'storage' ? 3 : 1, { cause: error })
 }
 
 /** Everything behind the sockets. */
