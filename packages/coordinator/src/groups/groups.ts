@@ -128,9 +128,8 @@ export class Groups {
   }
 
   /** Partitions (null: all) of a topic were deleted, and with them what groups committed there. */
-  async partitionsDeleted(topic: string, partitions: readonly number[] | null): Promise<void> {
-    const command = { kind: 'partitionsDeleted', topic, partitions } as const
-    await Promise.all(this.#runtime.activePartitions().map((partition) => this.#runtime.run(partition, command)))
+  partitionsDeleted(topic: string, partitions: readonly number[] | null): Promise<void> {
+    return this.#runtime.runEverywhere({ kind: 'partitionsDeleted', topic, partitions })
   }
 
   /** Answers whoever waits with COORDINATOR_NOT_AVAILABLE. */

@@ -70,6 +70,7 @@ export class ActiveShard<T extends ShardTypes> {
   }
 
   run(command: T['Command']): Promise<T['Reply']> {
+    if (this.#closed) return Promise.resolve(this.#options.rules.refusal(command, 'NOT_COORDINATOR'))
     if (this.#open.size >= this.#options.requestLimit) {
       return Promise.resolve(this.#options.rules.refusal(command, 'COORDINATOR_NOT_AVAILABLE'))
     }

@@ -374,6 +374,28 @@ describe('coordinator runtime', () => {
     assert.equal(time.timerCount, 0)
   })
 
+  it('gives a command for all shards to one that is loading once it has loaded', async () => {
+    const { runtime, port, state, time } = assemble()
+    port.readFailure = new Error('no such file')
+    await runtime.load(port)
+    let done = 0
+    const run = () => runtime.runEverywhere({ kind: 'add', by: 7 }).then(() => done++)
+    void run()
+    await settled()
+    assert.deepEqual([runtime.status(3), done], ['loading', 0])
+    await time.advance(100)
+    assert.deepEqual([runtime.status(3), done, state()!.total], ['active', 1, 7])
+    await run()
+    assert.equal(state()!.total, 14)
+    runtime.unload(3)
+    port.readFailure = new Error('no such file')
+    await runtime.load(port)
+    void run()
+    runtime.unload(3)
+    await settled()
+    assert.equal(done, 3)
+  })
+
   it('skips what it cannot read while loading, with a line in the log', async () => {
     const { runtime, port, run, lines, state } = assemble()
     const plant = (key: string | null, value: string) => {

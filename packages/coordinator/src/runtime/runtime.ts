@@ -29,6 +29,8 @@ interface Entry<T extends ShardTypes> {
   shard: ActiveShard<T> | null
   attempts: number
   cancelRetry: () => void
+  /** Who waits for the end of the load; null: it will not be loaded here. */
+  onceLoaded: ((shard: ActiveShard<T> | null) => void)[]
 }
 
 const REQUEST_LIMIT = 100_000
@@ -59,7 +61,7 @@ export class Runtime<T extends ShardTypes> {
     const known = this.#entries.get(port.partition)
     if (known?.port === port) return
     if (known) this.unload(port.partition)
-    const entry: Entry<T> = { port, shard: null, attempts: 0, cancelRetry: () => {} }
+    const entry: Entry<T> = { port, shard: null, attempts: 0, cancelRetry: () => {}, onceLoaded: [] }
     this.#entries.set(port.partition, entry)
     await this.#load(entry)
   }
@@ -71,11 +73,21 @@ export class Runtime<T extends ShardTypes> {
     this.#entries.delete(partition)
     entry.cancelRetry()
     entry.shard?.close(error)
+    for (const tell of entry.onceLoaded.splice(0)) tell(null)
   }
 
   /** Undefined when the shard is not active here. */
   run(partition: number, command: T['Command']): Promise<T['Reply']> | undefined {
     return this.#entries.get(partition)?.shard?.run(command)
+  }
+
+  /** Gives the command to all shards that are here, to those that are loading once they are loaded. Resolves when all have answered. */
+  async runEverywhere(command: T['Command']): Promise<void> {
+    const answers = Array.from(this.#entries.values(), async (entry) => {
+      const shard = entry.shard ?? (await new Promise<ActiveShard<T> | null>((loaded) => entry.onceLoaded.push(loaded)))
+      await shard?.run(command)
+    })
+    await Promise.all(answers)
   }
 
   /** The state of an active shard, to be read at once and not to be kept. */
@@ -113,6 +125,7 @@ export class Runtime<T extends ShardTypes> {
         carryOut: this.#options.carryOut ?? (() => {}),
         onBroken: (reason) => this.#reload(entry, reason),
       })
+      for (const tell of entry.onceLoaded.splice(0)) tell(entry.shard)
     } catch (error) {
       if (!isWanted()) return
       const retryMs = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts++, LAST_RETRY_MS)
