@@ -89,7 +89,7 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   async #open(): Promise<void> {
-    const { options } = { options: this.#options }
+    const options = this.#options
     const shared = {
       disk: options.disk,
       clock: options.clock,

@@ -1,6 +1,6 @@
 /**
  * What a log needs of the outside: clock, timers, random numbers and a disk. Real ones live at the edge (`disk-node.ts`,
- * the broker's `node-environment.ts`), simulated ones in `testing.ts` and the simulator; nothing else here touches the machine.
+ * `node-environment.ts`), simulated ones in `memory-disk.ts`, `testing.ts` and the simulator; nothing else here touches the machine.
  */
 
 /** Wall clock for record times and retention; monotonic for everything that measures how long something took. */
