@@ -56,6 +56,8 @@ const LONGEST_PAUSE_MS = 5_000
  * They join the next request, which must not have to wait for the others' silence.
  */
 const WAIT_WITHOUT_ALL_MS = 50
+/** How long a nearer replica is asked before the leader is again, in ms: it may know a better one by then. */
+const NEARER_REPLICA_MS = 300_000
 const STALE_LEADER = new Set([
   'NOT_LEADER_OR_FOLLOWER',
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -76,6 +78,8 @@ export class Fetcher {
   /** When each partition last brought something: those that waited longest are asked for first, since a full answer leaves out the last. */
   readonly #served = new Map<string, number>()
   #turn = 0
+  /** Replicas nearer than the leader that the leader sent us to (KIP-392), by partition, and until when (monotonic ms). */
+  readonly #nearer = new Map<string, { nodeId: number; until: number }>()
 
   constructor(options: FetcherOptions) {
     this.#options = options
@@ -85,13 +89,25 @@ export class Fetcher {
   kick(): void {
     if (!this.#running) return
     for (const { topic, partition } of this.#options.positions.all()) {
-      const leader = this.#options.cluster.leaderOf(topic, partition)
-      if (leader !== undefined && !this.#loops.has(leader)) {
-        const loop = this.#loop(leader).finally(() => this.#loops.delete(leader))
-        this.#loops.set(leader, loop)
+      const nodeId = this.#sourceOf(topic, partition)
+      if (nodeId !== undefined && !this.#loops.has(nodeId)) {
+        const loop = this.#loop(nodeId).finally(() => this.#loops.delete(nodeId))
+        this.#loops.set(nodeId, loop)
       }
     }
     for (const resume of this.#wake.splice(0)) resume()
+  }
+
+  /** Who is asked for a partition: the replica that the leader named, else the leader. */
+  #sourceOf(topic: string, partition: number): number | undefined {
+    const { cluster, environment } = this.#options
+    const key = partitionKey(topic, partition)
+    const nearer = this.#nearer.get(key)
+    if (nearer !== undefined) {
+      if (environment.clock.monotonic() < nearer.until && cluster.image.brokers.has(nearer.nodeId)) return nearer.nodeId
+      this.#nearer.delete(key)
+    }
+    return cluster.leaderOf(topic, partition)
   }
 
   /** Takes the chunk of a partition, if there is one that is still wanted. */
@@ -136,6 +152,7 @@ export class Fetcher {
         delays = newDelays()
       } catch (error) {
         if (!this.#running) return
+        for (const { topic, partition } of wanted) this.#nearer.delete(partitionKey(topic, partition))
         onFailure(error as Error)
         await this.#pause(delays.next().value as number)
         if (!this.#running) return
@@ -162,12 +179,12 @@ export class Fetcher {
 
   /** The partitions of a leader that have room; `isWhole`: none is left out because it has no room. */
   #wanted(nodeId: number): { wanted: PartitionPosition[]; isWhole: boolean; leads: boolean } {
-    const { positions, cluster } = this.#options
+    const { positions } = this.#options
     const wanted: PartitionPosition[] = []
     let isWhole = true
     let leads = false
     for (const position of positions.all()) {
-      if (cluster.leaderOf(position.topic, position.partition) !== nodeId) continue
+      if (this.#sourceOf(position.topic, position.partition) !== nodeId) continue
       leads = true
       if (position.paused || position.nextOffset === undefined) continue
       if (this.#chunks.has(partitionKey(position.topic, position.partition))) isWhole = false
@@ -222,8 +239,9 @@ export class Fetcher {
   }
 
   #received(response: ResponseOf<'Fetch'>, asked: Map<string, { epoch: number; offset: number }>): void {
-    const { positions } = this.#options
+    const { positions, environment } = this.#options
     let staleLeader: Error | undefined
+    let sentElsewhere = false
     for (const { topic, partitions } of response.responses)
       for (const answer of partitions) {
         const partition = answer.partitionIndex
@@ -231,12 +249,20 @@ export class Fetcher {
         const question = asked.get(key)
         if (question === undefined || !positions.isCurrent(topic, partition, question.epoch)) continue
         if (answer.errorCode !== 0) {
+          this.#nearer.delete(key)
           const failure = failureOf(answer.errorCode)
           if (failure.type === 'OFFSET_OUT_OF_RANGE')
             this.#options.onOutOfRange(positions.get(topic, partition)!, question.offset)
           else if (STALE_LEADER.has(failure.type)) staleLeader = protocolError(answer.errorCode)
           else throw Object.assign(protocolError(answer.errorCode), { topic, partition })
           continue
+        }
+        if (answer.preferredReadReplica >= 0) {
+          this.#nearer.set(key, {
+            nodeId: answer.preferredReadReplica,
+            until: environment.clock.monotonic() + NEARER_REPLICA_MS,
+          })
+          sentElsewhere = true
         }
         if (answer.records === null || answer.records.length === 0) continue
         const chunk: Chunk = {
@@ -254,6 +280,7 @@ export class Fetcher {
         this.#chunks.set(key, chunk)
         this.#served.set(key, ++this.#turn)
       }
+    if (sentElsewhere) this.kick()
     if (this.#chunks.size > 0) this.#options.onFetched()
     if (staleLeader !== undefined) throw staleLeader
   }

@@ -297,7 +297,8 @@ export class Life {
     }
     emit(CONSUMER_EVENTS.CRASH, () => ({ error: failure, groupId, restart }))
     if (!restart) return false
-    await this.#pause(retry.initialRetryTime)
+    // The listener may have stopped us.
+    if (!this.#isStopping) await this.#pause(retry.initialRetryTime)
     return true
   }
 

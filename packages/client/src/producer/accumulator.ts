@@ -7,7 +7,7 @@
  * sends gather in the next batch. Invariant: a batch once sent keeps its bytes, so a retry repeats its sequence numbers exactly.
  */
 
-import { BatchBuilder } from '@mq/protocol'
+import { BatchBuilder, RECORD_BATCH } from '@mq/protocol'
 import { type Codec, compressBatch, replacedCodec } from '../codecs'
 import type { RecordInput } from './messages'
 
@@ -59,9 +59,14 @@ class OpenBatch implements Batch {
     readonly partition: number,
     readonly delivery: Delivery,
     maxBytes: number,
+    expectedBytes: number,
   ) {
     this.codec = replacedCodec(delivery.codec)
-    this.builder = new BatchBuilder({ maxBytes, codec: this.codec === undefined ? CODEC_NAMES[delivery.codec]! : 'none' })
+    this.builder = new BatchBuilder({
+      maxBytes,
+      expectedBytes,
+      codec: this.codec === undefined ? CODEC_NAMES[delivery.codec]! : 'none',
+    })
   }
   get recordCount(): number {
     return this.builder.recordCount
@@ -125,11 +130,12 @@ export class Accumulator {
         else resolve(first!)
       }
       let current: OpenBatch | undefined
+      const expectedBytes = expectedSize(records)
       for (const record of records) {
-        let batch = this.#openBatch(queue, delivery)
+        let batch = this.#openBatch(queue, delivery, expectedBytes)
         let before = batch.sizeInBytes
         if (!batch.builder.tryAppend(record)) {
-          batch = this.#newBatch(queue, delivery)
+          batch = this.#newBatch(queue, delivery, expectedBytes)
           before = batch.sizeInBytes
           batch.builder.tryAppend(record)
         }
@@ -154,7 +160,7 @@ export class Accumulator {
     return queue
   }
 
-  #openBatch(queue: PartitionQueue, delivery: Delivery): OpenBatch {
+  #openBatch(queue: PartitionQueue, delivery: Delivery, expectedBytes: number): OpenBatch {
     const last = queue.batches.at(-1)
     const open =
       last !== undefined &&
@@ -163,11 +169,11 @@ export class Accumulator {
       last.delivery.acks === delivery.acks &&
       last.delivery.codec === delivery.codec &&
       last.delivery.timeoutMs === delivery.timeoutMs
-    return open ? last : this.#newBatch(queue, delivery)
+    return open ? last : this.#newBatch(queue, delivery, expectedBytes)
   }
 
-  #newBatch(queue: PartitionQueue, delivery: Delivery): OpenBatch {
-    const batch = new OpenBatch(queue.topic, queue.partition, delivery, this.#limits.batchBytes)
+  #newBatch(queue: PartitionQueue, delivery: Delivery, expectedBytes: number): OpenBatch {
+    const batch = new OpenBatch(queue.topic, queue.partition, delivery, this.#limits.batchBytes, expectedBytes)
     queue.batches.push(batch)
     return batch
   }
@@ -267,4 +273,16 @@ export class Accumulator {
     if (batch === undefined) return 0
     return ++batch.attempts
   }
+}
+
+/** Bytes of a record besides key and value, mostly. */
+const RECORD_OVERHEAD = 16
+
+/** About how many bytes the records of one call take: for many, memory is taken once instead of in growing steps. */
+function expectedSize(records: readonly RecordInput[]): number {
+  if (records.length < 8) return 0
+  let size = RECORD_BATCH.size
+  for (const { key, value } of records)
+    size += RECORD_OVERHEAD + (key === null ? 0 : key.length) + (value === null ? 0 : value.length)
+  return size
 }

@@ -37,6 +37,8 @@ export interface BatchOptions {
   readonly deleteHorizonMs?: number
   /** Most bytes of the batch before compression. The first record is always taken. Default: no limit but 2^31−1. */
   readonly maxBytes?: number
+  /** Bytes that the batch will probably have: spares growing step by step. Default: small. */
+  readonly expectedBytes?: number
   readonly baseOffset?: number
   readonly leaderEpoch?: number
 }
@@ -70,7 +72,7 @@ export class BatchBuilder {
     this.maxBytes = options.maxBytes ?? LARGEST_SIZE
     this.baseOffset = options.baseOffset ?? 0
     this.baseTimestamp = options.deleteHorizonMs ?? NO_TIMESTAMP
-    this.bytes = Buffer.allocUnsafe(FIRST_SIZE)
+    this.bytes = Buffer.allocUnsafe(Math.max(FIRST_SIZE, Math.min(options.expectedBytes ?? 0, this.maxBytes)))
   }
 
   get recordCount(): number {
