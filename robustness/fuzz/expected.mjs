@@ -1,5 +1,5 @@
 // What a broker owes to the bytes that a client wrote: one answer for each whole frame, in order, or a closed connection; nothing for acks=0.
-import { apiByKey, decodeBody, decodeResponse, readRequestHeader } from '@mq/protocol'
+import { APIS, apiByKey, decodeBody, readRequestHeader, responseHeaderVersion } from '@mq/protocol'
 
 /** Requests that may wait by their own fields, and for how long at most, in ms. */
 const WAITS = {
@@ -58,5 +58,12 @@ export function readAnswer(asked, frame) {
   if (frame.readInt32BE(0) !== asked.correlationId) throw new Error(`the answer is for request ${frame.readInt32BE(0)}`)
   // KIP-511: an ApiVersions version that the broker does not know is answered in version 0.
   const isUnknown = asked.api === 'ApiVersions' && (asked.version < 0 || asked.version > 4)
-  return decodeResponse({ api: asked.api, version: isUnknown ? 0 : asked.version, frame }).body
+  const version = isUnknown ? 0 : asked.version
+  const api = APIS[asked.api]
+  let bodyAt = 4
+  if (responseHeaderVersion(api, version) === 1) {
+    if (frame[bodyAt++] !== 0) throw new Error('the header of the answer has tagged fields')
+  }
+  // Records may have any time: what comes back need not be a safe number.
+  return decodeBody(api.response, version, frame.subarray(bodyAt), { int64: 'exact' })
 }

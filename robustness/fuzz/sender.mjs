@@ -40,11 +40,13 @@ export class Sender {
   longestMs = 0
   lateOnes = []
   #starvation
+  #neverMs
   #atController = 0
   #queue = []
 
   /** `pid` is the broker's; `live`: `{ strings, ids }`, what it knows now; answers add to it. */
-  constructor({ port, pid, seed, live }) {
+  constructor({ port, pid, seed, live, neverMs = NEVER_MS }) {
+    this.#neverMs = neverMs
     this.#starvation = new Starvation([pid, process.pid])
     this.#port = port
     this.#seed = seed
@@ -119,7 +121,9 @@ export class Sender {
     const waits = asked.waitMs > 0 && OPEN_ENDED.includes(asked.api)
     const isFullWait = waits && asked.waitMs <= BEARABLE_MS && random.once(FULL_WAITS)
     const began = performance.now()
-    const answer = await connection.next(waits && !isFullWait ? GONE_AFTER_MS : Math.min(asked.waitMs, BEARABLE_MS) + NEVER_MS)
+    const answer = await connection.next(
+      waits && !isFullWait ? GONE_AFTER_MS : Math.min(asked.waitMs, BEARABLE_MS) + this.#neverMs,
+    )
     const ms = performance.now() - began
     if (answer === 'silent') {
       if (waits && !isFullWait) {

@@ -9,7 +9,7 @@ export class Starvation {
   #samples = []
   #timer
 
-  /** Watches these processes; two that wait for one another are both on the way of an answer, so their times add up. */
+  /** Watches these processes. Of two that wait for one another, what the worse one lost counts. */
   constructor(pids) {
     this.#pids = pids
     this.#sample()
@@ -24,19 +24,20 @@ export class Starvation {
   msSince(began) {
     this.#sample()
     const first = this.#samples.findLast(({ at }) => at <= began) ?? this.#samples[0]
-    return this.#samples.at(-1).waited - first.waited
+    const last = this.#samples.at(-1)
+    return Math.max(...last.waited.map((waited, at) => waited - first.waited[at]))
   }
 
   #sample() {
-    let waited = 0
-    for (const pid of this.#pids) {
+    const waited = this.#pids.map((pid) => {
       try {
         // Time on a core, time in the queue for one, slices; in nanoseconds.
-        waited += Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6
+        return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1]) / 1e6
       } catch {
         // Not Linux, or it has ended.
+        return 0
       }
-    }
+    })
     this.#samples.push({ at: performance.now(), waited })
     if (this.#samples.length > KEPT) this.#samples.splice(0, KEPT / 2)
   }
