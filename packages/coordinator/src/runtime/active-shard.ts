@@ -43,6 +43,8 @@ const NOTHING_WRITTEN: ReadonlySet<string> = new Set([
 
 /** A timer's command that could not be written is given again after this time. */
 const RETRY_MS = 1000
+/** One that met a defect, after this: it may meet it again, and offsets must not stop to expire for one bad moment. */
+const DEFECT_RETRY_MS = 60_000
 const FROM_TIMER: RequestId = -1
 
 export class ActiveShard<T extends ShardTypes> {
@@ -111,18 +113,19 @@ export class ActiveShard<T extends ShardTypes> {
     try {
       decision = rules.decide(this.state, command, { now: clock.now(), request: origin.request })
     } catch (error) {
-      return this.#onDefect(error, 'a command could not be decided', origin)
+      return this.#onDefect(error, 'a command could not be decided', command, origin)
     }
     return this.#carryOut(decision, command, origin)
   }
 
   /** Nothing is changed and nothing written, so only this request is lost. */
-  #onDefect(error: unknown, what: string, origin: Origin): void {
+  #onDefect(error: unknown, what: string, command: T['Command'] | undefined, origin: Origin): void {
     const { rules, logger } = this.#options
     logger.error({ shard: rules.name, partition: this.#port.partition, error }, what)
     this.#refuse(origin.request, 'UNKNOWN_SERVER_ERROR')
     // But what memory holds cannot be right any more: the log is.
     if (error instanceof InvariantError) this.#break(error)
+    else if (command !== undefined && origin.key !== null) this.#arm(origin.key, DEFECT_RETRY_MS, command)
   }
 
   #carryOut(decision: Decision<T>, command: T['Command'] | undefined, origin: Origin): void | Promise<void> {
@@ -132,7 +135,7 @@ export class ActiveShard<T extends ShardTypes> {
       batch = this.#batchOf(decision.records)
     } catch (error) {
       // What clients say ends up in records, and may have no room there: a member id longer than a string of the format, say.
-      this.#onDefect(error, 'records could not be encoded', origin)
+      this.#onDefect(error, 'records could not be encoded', command, origin)
       if (decision.ifRefused && !this.#closed) {
         return this.#execute(decision.ifRefused('UNKNOWN_SERVER_ERROR'), { request: FROM_TIMER, key: null })
       }

@@ -305,6 +305,19 @@ describe('coordinator runtime', () => {
     assert.deepEqual(lines, ['error records could not be encoded', 'error records could not be encoded'])
   })
 
+  it('gives the command of a timer again, much later, when a defect was in its way', async () => {
+    const { runtime, port, run, time, state, lines } = assemble()
+    await runtime.load(port)
+    await time.advance(50)
+    await run({ kind: 'later', afterMs: 100, by: 2 ** 60 })()
+    await time.advance(100)
+    assert.equal(lines.length, 1)
+    await time.advance(59_999)
+    assert.equal(lines.length, 1)
+    await time.advance(1)
+    assert.deepEqual([lines.length, state()!.total], [2, 1000])
+  })
+
   it('goes back to what the log says when an invariant is broken', async () => {
     const { runtime, port, run, state, lines } = assemble()
     await runtime.load(port)
