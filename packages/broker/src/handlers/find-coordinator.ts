@@ -6,6 +6,7 @@ import { type ErrorName, errorCode } from '@mq/protocol'
 import { OFFSETS_TOPIC } from '../group-coordinator.js'
 import type { BrokerServices, RequestContext } from '../services.js'
 import { handler } from './handler.js'
+import { nowAndThen } from './now-and-then.js'
 
 const GROUP = 0
 const TRANSACTION = 1
@@ -79,18 +80,4 @@ function complain(broker: BrokerServices, error: string, reason: string | null):
       'no group can be served: the offsets topic could not be created (see offsets.topic.replication.factor)',
     ),
   )
-}
-
-const AGAIN_AFTER_MS = 30_000
-const saidAt = new WeakMap<BrokerServices, Map<string, number>>()
-
-/** Clients ask several times a second; one line in a while is enough. */
-function nowAndThen(broker: BrokerServices, what: string, say: () => void): void {
-  const now = broker.clock.monotonic()
-  const said = saidAt.get(broker) ?? new Map<string, number>()
-  saidAt.set(broker, said)
-  const last = said.get(what)
-  if (last !== undefined && now - last < AGAIN_AFTER_MS) return
-  said.set(what, now)
-  say()
 }

@@ -47,6 +47,14 @@ describe('InitProducerId', () => {
     })
   }
 
+  it('says it once in a while, however often a client tries', async () => {
+    for (let times = 0; times < 100; times++) await init(4, { transactionalId: `tx-${times}` })
+    assert.equal(assembly.said.length, 1)
+    await assembly.time.advance(30_000)
+    await init(4, { transactionalId: 'tx' })
+    assert.equal(assembly.said.length, 2)
+  })
+
   it('says that it cannot give one now when the store gives no block', async () => {
     const take = () => Promise.reject(new Error('no store'))
     Object.assign(assembly.broker, { producerIds: new ProducerIds({ take }) })

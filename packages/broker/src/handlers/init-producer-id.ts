@@ -4,6 +4,7 @@
  */
 import { errorCode, type InitProducerIdResponse, type Input } from '@mq/protocol'
 import { handler } from './handler.js'
+import { nowAndThen } from './now-and-then.js'
 
 type Response = Input<typeof InitProducerIdResponse>
 
@@ -22,7 +23,10 @@ export const initProducerId = handler('InitProducerId', { versions: '0-5' }, asy
   if ((producerId === NONE) !== (producerEpoch === NONE)) return refuse('INVALID_REQUEST')
   if (transactionalId === '') return refuse('INVALID_REQUEST')
   if (transactionalId !== null) {
-    broker.log.warn({ transactionalId, clientId: context.clientId }, 'refused a transactional id: there are no transactions yet')
+    const { clientId } = context
+    nowAndThen(broker, 'transactional id', () =>
+      broker.log.warn({ transactionalId, clientId }, 'refused a transactional id: there are no transactions yet'),
+    )
     return refuse('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
   }
   // A producer without transactions that lost its place simply gets another id.

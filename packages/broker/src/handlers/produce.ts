@@ -9,6 +9,7 @@ import { CLOSE_CONNECTION, handler, NO_RESPONSE } from './handler.js'
 import { hostedPartition } from './hosted-partition.js'
 import { ADMIN_CLIENT_ID, isInternalTopic } from './internal-topics.js'
 import { LeaderHints } from './leader-hint.js'
+import { nowAndThen } from './now-and-then.js'
 import { allowedByVersion, type BatchHeaders, headersOf } from './produce-rules.js'
 
 type Response = Input<typeof ProduceResponse>
@@ -88,7 +89,12 @@ function append(
   if (!isAcks(request.acks)) return rejected('INVALID_REQUIRED_ACKS')
   if (headers.isTransactional) {
     const { transactionalId } = request
-    broker.log.warn({ topic, partition: index, transactionalId }, 'refused a transactional batch: there are no transactions yet')
+    nowAndThen(broker, 'transactional batch', () =>
+      broker.log.warn(
+        { topic, partition: index, transactionalId },
+        'refused a transactional batch: there are no transactions yet',
+      ),
+    )
     return rejected('INVALID_TXN_STATE', 'This broker has no transactions yet')
   }
   if (isInternalTopic(topic) && context.clientId !== ADMIN_CLIENT_ID) return rejected('INVALID_TOPIC_EXCEPTION')
