@@ -123,19 +123,20 @@ async function produce(client: RawClient, topic: string): Promise<number> {
 
 /** A Java broker listens before it knows what it leads. */
 async function allLed(client: RawClient, count: number): Promise<void> {
-  for (;;) {
+  for (let tries = 0; tries < 600; tries++) {
     const { topics } = await client.ask('Metadata', 12, { topics: null })
     const partitions = topics.flatMap((topic) => topic.partitions)
     if (partitions.length > count && partitions.every(({ leaderId }) => leaderId === 1)) return
     await new Promise((done) => setTimeout(done, 100))
   }
+  assert.fail('the Java broker does not lead its partitions')
 }
 
 /** Java's first block comes a moment after the first who asks. */
 async function retried<R extends { readonly errorCode: number }>(ask: () => Promise<R>): Promise<R> {
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     const answer = await ask()
-    if (answer.errorCode !== 14) return answer
+    if (answer.errorCode !== 14 || tries === 600) return answer
     await new Promise((done) => setTimeout(done, 50))
   }
 }
