@@ -129,6 +129,16 @@ describe('A broker in this process', () => {
     assert.deepEqual(await errors(await client(await begin()), 4, false), expected)
   })
 
+  it('says of topics which the brokers keep for themselves, also of those that are not there', async () => {
+    const one = await client(await begin({ configs: { 'auto.create.topics.enable': false } }))
+    const asked = ['__consumer_offsets', '__transaction_state', '__share_group_state', '__cluster_metadata', 'mine']
+    const { topics } = await one.ask('Metadata', 4, { topics: asked.map((name) => ({ name })), allowAutoTopicCreation: true })
+    assert.deepEqual(
+      topics.map(({ name, isInternal }) => [name, isInternal]),
+      asked.map((name, at) => [name, at < 3]),
+    )
+  })
+
   it('answers Metadata by topic id, and all topics by an empty list in v0', async () => {
     const one = await client(await begin())
     const { topicId } = await create(one, 'known')

@@ -1,6 +1,5 @@
 /** Topics that the broker keeps for itself: clients may read them, not write them. */
-
-const INTERNAL_TOPICS: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state'])
+import { INTERNAL_TOPICS } from '../metadata/image.js'
 
 export const isInternalTopic = (topic: string): boolean => INTERNAL_TOPICS.has(topic)
 

@@ -7,6 +7,7 @@ import type { MetadataImage, PartitionImage, TopicImage } from '../metadata/imag
 import type { RequestContext } from '../services.js'
 import { topicNameProblem } from '../topic-name.js'
 import { handler } from './handler.js'
+import { isInternalTopic } from './internal-topics.js'
 import { CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS } from './operations.js'
 
 type TopicAnswer = NonNullable<Input<typeof MetadataResponse>['topics']>[number]
@@ -70,10 +71,6 @@ async function answerTopics(
     answers.push({ errorCode: errorCode(error), name, isInternal: isInternalTopic(name) })
   }
   return answers
-}
-
-function isInternalTopic(name: string): boolean {
-  return name === '__consumer_offsets' || name === '__transaction_state'
 }
 
 /** The brokers that clients of this listener can reach. */
