@@ -7,10 +7,33 @@ import { join } from 'node:path'
 import { SeededRandom } from '@mq/coordinator'
 import { errorByCode, iterateBatches } from '@mq/protocol'
 import { vectors } from '../../../conformance'
+import { importMetadata } from './metadata/offline.js'
 import { startBroker } from './start-broker.js'
 import { RawClient } from './testing/raw-client.js'
 
 const CONFIGS = { 'offsets.topic.num.partitions': 2, 'group.initial.rebalance.delay.ms': 0 }
+
+interface Placed {
+  readonly topic: string
+  readonly partition: number
+  readonly topicId: string
+}
+
+/** The metadata that the cluster of these partitions had, as `mq metadata import` takes it. */
+function treeOf(placed: Readonly<Record<string, Placed>>): string {
+  const topics = new Map<string, { topic_id: string; partitions: Record<string, number[]> }>()
+  for (const { topic, partition, topicId } of Object.values(placed)) {
+    const assignment = topics.get(topic) ?? { topic_id: topicId, partitions: {} }
+    assignment.partitions[partition] = [1]
+    topics.set(topic, assignment)
+  }
+  const nodes = [...topics].map(([name, assignment]) => ({
+    path: `/brokers/topics/${name}`,
+    data: JSON.stringify({ version: 3, ...assignment, adding_replicas: {}, removing_replicas: {} }),
+  }))
+  const config = JSON.stringify({ version: 1, config: { 'cleanup.policy': 'compact' } })
+  return JSON.stringify([...nodes, { path: '/config/topics/__consumer_offsets', data: config }])
+}
 
 async function withClient<R>(port: number, use: (client: RawClient) => Promise<R>): Promise<R> {
   const client = await RawClient.connect(port)
@@ -153,58 +176,63 @@ describe('group coordinator in a broker', () => {
     }
   })
 
-  it('serves the groups of a directory that Java left, and keeps their offsets a whole retention time after that', async function () {
-    this.timeout(30_000)
-    interface Given {
-      readonly groups: Readonly<
-        Record<string, { readonly state: string; readonly offsets: Readonly<Record<string, { readonly offset: number }>> }>
-      >
-    }
-    const expected = vectors.json<Given>('datadirs/main/clean.expected.json').groups
-    const { logs, remove } = vectors.extractDatadir('main/clean')
-    const day = 24 * 3600 * 1000
-    // A year later than now: by the time of their commits all offsets have expired long ago.
-    let ahead = 365 * day
-    const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() }
-    const configs = { 'offsets.retention.check.interval.ms': 20, 'broker.id': 1 }
-    const seen = async (groupIds: readonly string[]) => {
-      const broker = await startBroker({ directory: logs, configs, environment: { clock } })
-      const found = await withClient(broker.port, async (client) => {
-        await coordinatorIsThere(client)
-        await new Promise((resolve) => setTimeout(resolve, 100)) // several looks for what has expired
-        const { groups } = await client.ask('DescribeGroups', 5, { groups: groupIds })
-        const answer = await client.ask('OffsetFetch', 8, { groups: groupIds.map((groupId) => ({ groupId, topics: null })) })
-        return groupIds.map((groupId, i) => ({
-          groupId,
-          state: groups[i]!.groupState,
-          offsets: answer.groups[i]!.topics.flatMap(({ name, partitions }) =>
-            partitions.map((p) => `${name}-${p.partitionIndex} ${p.committedOffset}`),
-          ).sort(),
-        }))
-      })
-      await broker.close()
-      return found
-    }
-    try {
-      const adopted = await seen(Object.keys(expected))
-      for (const { groupId, state, offsets } of adopted) {
-        assert.equal(state, expected[groupId]!.state)
-        const given = Object.entries(expected[groupId]!.offsets).map(([name, { offset }]) => `${name} ${offset}`)
-        assert.deepEqual(offsets, given.sort(), groupId)
+  for (const before of ['nothing', 'an import of its metadata'] as const) {
+    it(`serves the groups of a directory that Java left, and keeps their offsets a whole retention time after that (with ${before} before)`, async function () {
+      this.timeout(30_000)
+      interface Given {
+        readonly partitions: Readonly<Record<string, Placed>>
+        readonly groups: Readonly<
+          Record<string, { readonly state: string; readonly offsets: Readonly<Record<string, { readonly offset: number }>> }>
+        >
       }
-      ahead += 6 * day
-      assert.deepEqual(
-        await seen(['g-admin', 'g-auto']),
-        adopted.filter(({ groupId }) => groupId === 'g-admin' || groupId === 'g-auto'),
-      )
-      ahead += 2 * day
-      for (const { groupId, state, offsets } of await seen(['g-admin', 'g-auto'])) {
-        assert.deepEqual([state, offsets], ['Dead', []], groupId)
+      const given = vectors.json<Given>('datadirs/main/clean.expected.json')
+      const expected = given.groups
+      const { logs, remove } = vectors.extractDatadir('main/clean')
+      const day = 24 * 3600 * 1000
+      // A year later than now: by the time of their commits all offsets have expired long ago.
+      let ahead = 365 * day
+      const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() }
+      const configs = { 'offsets.retention.check.interval.ms': 20, 'broker.id': 1 }
+      const seen = async (groupIds: readonly string[]) => {
+        const broker = await startBroker({ directory: logs, configs, environment: { clock } })
+        const found = await withClient(broker.port, async (client) => {
+          await coordinatorIsThere(client)
+          await new Promise((resolve) => setTimeout(resolve, 100)) // several looks for what has expired
+          const { groups } = await client.ask('DescribeGroups', 5, { groups: groupIds })
+          const answer = await client.ask('OffsetFetch', 8, { groups: groupIds.map((groupId) => ({ groupId, topics: null })) })
+          return groupIds.map((groupId, i) => ({
+            groupId,
+            state: groups[i]!.groupState,
+            offsets: answer.groups[i]!.topics.flatMap(({ name, partitions }) =>
+              partitions.map((p) => `${name}-${p.partitionIndex} ${p.committedOffset}`),
+            ).sort(),
+          }))
+        })
+        await broker.close()
+        return found
       }
-    } finally {
-      remove()
-    }
-  })
+      try {
+        if (before !== 'nothing') await importMetadata({ directories: [logs] }, treeOf(given.partitions))
+        const adopted = await seen(Object.keys(expected))
+        for (const { groupId, state, offsets } of adopted) {
+          assert.equal(state, expected[groupId]!.state)
+          const committed = Object.entries(expected[groupId]!.offsets).map(([name, { offset }]) => `${name} ${offset}`)
+          assert.deepEqual(offsets, committed.sort(), groupId)
+        }
+        ahead += 6 * day
+        assert.deepEqual(
+          await seen(['g-admin', 'g-auto']),
+          adopted.filter(({ groupId }) => groupId === 'g-admin' || groupId === 'g-auto'),
+        )
+        ahead += 2 * day
+        for (const { groupId, state, offsets } of await seen(['g-admin', 'g-auto'])) {
+          assert.deepEqual([state, offsets], ['Dead', []], groupId)
+        }
+      } finally {
+        remove()
+      }
+    })
+  }
 
   it('leaves out a damaged part of its log, with a line, and serves the rest (F50)', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'groups-'))

@@ -30,8 +30,9 @@ export interface GroupCoordinator {
 }
 
 export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCoordinator {
-  const { config, controller, partitions } = options
-  let adoptedAt = 0
+  const { config, controller, partitions, clock } = options
+  // Until it is known, and if it cannot be, nothing is too old.
+  let adoptedAt = clock.now()
   const adoptionIsKnown = timeOfAdoption(options.store).then(
     (time) => {
       adoptedAt = time

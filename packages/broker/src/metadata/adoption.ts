@@ -39,13 +39,18 @@ export interface Adoption {
 export async function adoptDirectories(options: AdoptionOptions): Promise<Adoption> {
   const { store, logs, log, clock, brokerId } = options
   await ensurePaths(store, PERSISTENT_PATHS)
-  const epochs = await scanLogs(options)
+  const marks = await loadMarks(store)
+  // Never looked at before: what is in the logs is another broker's, also where its metadata was imported first and nothing is unknown.
+  const isFirstLook = marks.size === 0 && !isEmpty(logs.all())
+  const noteAdoption = () => putNode(store, ZNODES.adoption.path(), ZNODES.adoption.encode({ time: clock.now() }))
+  if (isFirstLook) await noteAdoption()
+  const epochs = await scanLogs(options, marks, isFirstLook)
   const { image, deleting } = await loadMetadata(store)
   const directories = foundDirectories(logs, epochs)
   const input = { brokerId, store: options.storeOrigin, directories, deleting }
   const plan = planAdoption({ ...input, topic: (name) => image.topic(name), topics: image.topics() })
   for (const { level, message } of plan.lines) log[level]({}, message)
-  if (plan.adopted.length > 0) await putNode(store, ZNODES.adoption.path(), ZNODES.adoption.encode({ time: clock.now() }))
+  if (plan.adopted.length > 0 && !isFirstLook) await noteAdoption()
   await ensurePaths(store, [ZNODES.own.path(), ZNODES.held.path()])
   const held = new Set(await store.children(ZNODES.held.path()))
   for (const topic of plan.newTopics) await store.multi(adoptTopic(topic))
@@ -94,9 +99,12 @@ function foundDirectories(logs: LogDirectories, epochs: ReadonlyMap<string, numb
 }
 
 /** Reads what no start has read yet, reserves the producer ids found, and returns the latest epoch of each partition. */
-async function scanLogs({ store, logs, disk, brokerId, epochsBefore }: AdoptionOptions): Promise<Map<string, number>> {
+async function scanLogs(
+  { store, logs, disk, brokerId, epochsBefore }: AdoptionOptions,
+  marks: ReadonlyMap<string, ReadonlyMap<number, ScanMark>>,
+  isFirstLook: boolean,
+): Promise<Map<string, number>> {
   const epochs = new Map(epochsBefore)
-  const marks = await loadMarks(store)
   let used = -1
   for (const log of logs.all()) {
     const { topicPartition, directory } = log
@@ -108,8 +116,8 @@ async function scanLogs({ store, logs, disk, brokerId, epochsBefore }: AdoptionO
     epochs.set(name, Math.max(epochs.get(name) ?? -1, leaderEpoch))
     used = Math.max(used, producerId)
   }
-  // Read for the first time: of a Java broker, whose ZooKeeper goes on counting from its own last block when it gets the directory back.
-  if (marks.size === 0 && !isEmpty(logs.all())) used = Math.max(used, IDS_OF_ANOTHER_STORE)
+  // Of a Java broker, whose ZooKeeper goes on counting from its own last block when it gets the directory back.
+  if (isFirstLook) used = Math.max(used, IDS_OF_ANOTHER_STORE)
   if (used >= 0) await reserveUpTo(store, brokerId, used)
   await writeMarks(store, logs, marks) // reserved first: a crash in between reads again
   return epochs
