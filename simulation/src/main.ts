@@ -41,10 +41,10 @@ async function runAll(from: number, to: number, how: 'traced' | 'quiet', without
     const again = from === to ? (await simulate({ seed, ...rule })).digest : outcome.digest
     const ms = Number((process.hrtime.bigint() - began) / 1_000_000n)
     all.add(outcome.reached)
-    const { digest, starts, events, acknowledged, simulatedMs, violations } = outcome
+    const { digest, starts, events, acknowledged, commits, rounds, simulatedMs, violations } = outcome
     const seconds = (simulatedMs / 1000).toFixed(1)
     console.log(
-      `seed ${seed}: ${digest.slice(0, 16)}, ${seconds} s simulated, ${events} events, ${starts} starts, ${acknowledged} acknowledged, ${ms} ms`,
+      `seed ${seed}: ${digest.slice(0, 16)}, ${seconds} s simulated, ${events} events, ${starts} starts, ${acknowledged} acknowledged, ${commits} commits, ${rounds} rounds, ${ms} ms`,
     )
     for (const line of violations) console.log(`  ${line}`)
     if (again !== digest) console.log(`  the second run differs: ${again.slice(0, 16)}`)

@@ -5,6 +5,7 @@ import { type BrokenRule, Chaos } from './chaos.js'
 import type { Surroundings } from './client.js'
 import { Client } from './client.js'
 import { Machine } from './machine.js'
+import { GroupHistory, Member } from './members.js'
 import { SimulatedNetwork } from './network.js'
 import { Producer } from './producer.js'
 import { Reached } from './reached.js'
@@ -33,6 +34,9 @@ export interface RunOutcome {
   readonly starts: number
   readonly simulatedMs: number
   readonly acknowledged: number
+  /** Offset commits that were acknowledged, and rounds of the group that members were told of. */
+  readonly commits: number
+  readonly rounds: number
 }
 
 /** Faults come that long, in simulated time; then everything heals. */
@@ -74,7 +78,12 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
   const readers = [0, 1].map((at) => new Reader(new Client(`reader${at}`, around), spec))
 
   const admin = new Admin(new Client('admin', around))
-  supervisor.options.looks.push((_client, link) => admin.inspect(link))
+  const group = new GroupHistory('workers', TOPIC, plan.partitions, violations)
+  const members = [0, 1, 2].map((at) => new Member(new Client(`member${at}`, around), group))
+  supervisor.options.looks.push(
+    (link) => admin.inspect(link),
+    (link, loss) => group.inspect(link, loss),
+  )
 
   const story = async () => {
     const supervised = supervisor.run()
@@ -86,6 +95,7 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
       ),
     )
     const reading = readers.map((reader) => reader.run(() => isOver))
+    const sharing = members.map((member) => member.run(() => isOver))
     const administering = admin.run(() => isOver)
     await chaos.run(CHAOS_MS)
     world.tell('from here on nothing goes wrong')
@@ -94,7 +104,7 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
       isHopeless = true
       violations.note('no answer', 'a client has waited too long after everything was well again')
     })
-    await Promise.all([...writing, ...reading, administering])
+    await Promise.all([...writing, ...reading, ...sharing, administering])
     giveUp()
     supervisor.finish()
     await supervised
@@ -118,6 +128,8 @@ export async function simulate({ seed, tell, without }: RunOptions): Promise<Run
     starts: machine.starts,
     simulatedMs: world.nowMs,
     acknowledged: topic.histories.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0),
+    commits: group.commits,
+    rounds: group.rounds,
   }
 }
 

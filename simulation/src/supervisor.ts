@@ -13,7 +13,7 @@ export interface SupervisorOptions {
   readonly chance: Chance
   readonly topic: StableTopic
   /** Who looks at what its room promises, after each start. */
-  readonly looks: ((client: Client, link: Link) => Promise<void>)[]
+  readonly looks: ((link: Link, loss: 'possible' | 'none') => Promise<void>)[]
   readonly reached: Reached
   /** What an acknowledgement promises. */
   readonly promise: 'synced' | 'page cache'
@@ -83,9 +83,10 @@ export class Supervisor {
     const client = new Client(`inspector${machine.starts}`, this.around, 'inspects')
     try {
       const link = await client.link()
+      const loss = this.#lossIsPossible ? 'possible' : 'none'
       if (!topic.isCreated) await topic.create(link)
-      else await topic.inspect(client, link, this.#lastEnd, this.#lossIsPossible ? 'possible' : 'none')
-      for (const look of this.options.looks) await look(client, link)
+      else await topic.inspect(client, link, this.#lastEnd, loss)
+      for (const look of this.options.looks) await look(link, loss)
       client.hangUp()
       this.#lossIsPossible = false
       if (this.#isFinishing) void life.broker?.close()
@@ -105,7 +106,9 @@ export class Supervisor {
     const { violations } = this.around
     const { reached } = this.options
     const { name, pendingTimers } = life.process
-    this.#lastEnd = ending.kind === 'closed' && ending.failure === null ? 'clean' : 'unclean'
+    // Who is killed while it stops may have said already that it stopped cleanly.
+    const isClean = (ending.kind === 'closed' && ending.failure === null) || life.isStopping
+    this.#lastEnd = isClean ? 'clean' : 'unclean'
     if (ending.kind === 'not started' && !life.isHurt) violations.note('the broker did not start', `${name}: ${ending.reason}`)
     if (ending.kind === 'closed') {
       if (ending.failure !== null && !life.isHurt) violations.note('the broker gave up', `${name}: ${ending.failure.message}`)
