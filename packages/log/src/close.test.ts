@@ -87,3 +87,14 @@ describe('a stop of the log directories', () => {
     await rolled
   })
 })
+
+describe('a partition whose folder cannot be renamed', () => {
+  it('is not said to be deleted', async () => {
+    const { disk, directories } = await harness()
+    disk.faults = ({ kind }) => (kind === 'rename' ? { fail: 'EIO' } : undefined)
+    await assert.rejects(directories.delete(PARTITION), { name: 'DiskError', code: 'EIO' })
+    disk.faults = () => undefined
+    await directories.close()
+    assert.equal(disk.statNow('/data/t-0')?.kind, 'directory')
+  })
+})

@@ -251,6 +251,8 @@ export class BrokerLogDirectories implements LogDirectories {
       await directory.delete(log)
     } catch (error) {
       directory.health.failWith(error)
+      // Who thinks that it is gone would take its folder for a new topic's at the next start.
+      throw error
     }
   }
 
