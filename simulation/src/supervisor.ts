@@ -106,8 +106,8 @@ export class Supervisor {
     const { violations } = this.around
     const { reached } = this.options
     const { name, pendingTimers } = life.process
-    // Who is killed while it stops may have said already that it stopped cleanly.
-    const isClean = (ending.kind === 'closed' && ending.failure === null) || life.isStopping
+    // Who is killed while it stops, or stops since its metadata cannot be written, may have closed its logs cleanly.
+    const isClean = ending.kind !== 'killed' || life.isStopping
     this.#lastEnd = isClean ? 'clean' : 'unclean'
     if (ending.kind === 'not started' && !life.isHurt) violations.note('the broker did not start', `${name}: ${ending.reason}`)
     if (ending.kind === 'closed') {
