@@ -83,6 +83,22 @@ describe('import and export of metadata', () => {
     assert.ok(newTopics.includes('ib-c') && !newTopics.includes('ib-a'))
   })
 
+  it('holds a new topic until its configs are known, by the same file or a later one', async () => {
+    const topic = JSON.stringify({ version: 3, topic_id: 'AAAAAAAAAAAAAAAAAAAABQ', partitions: { 0: [1] } })
+    const isHeld = async () => (await store.exists(ZNODES.heldTopic.path('t'))) !== null
+    await importTree(store, parseTree(fileOf(['/brokers/topics/t', topic])), 1)
+    assert.equal(await isHeld(), true)
+    const config = ['/config/topics/t', '{"version":1,"config":{}}'] as [string, string]
+    assert.deepEqual((await importTree(store, parseTree(fileOf(['/brokers/topics/t', topic], config)), 1)).released, ['t'])
+    assert.equal(await isHeld(), false)
+    const both = [
+      ['/brokers/topics/u', topic.replace('BQ', 'Bg')],
+      ['/config/topics/u', config[1]],
+    ] as [string, string][]
+    await importTree(store, parseTree(fileOf(...both)), 1)
+    assert.deepEqual(await store.children(ZNODES.held.path()), [])
+  })
+
   it('does not take the configs of another topic of the same name', async () => {
     const assignment = {
       topicId: 'AAAAAAAAAAAAAAAAAAAABQ',

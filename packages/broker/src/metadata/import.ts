@@ -60,7 +60,11 @@ export async function importTree(store: MetadataStore, nodes: readonly FileNode[
       )
       continue
     }
-    if (known === undefined) newTopics.push(name)
+    if (known === undefined) {
+      newTopics.push(name)
+      // Its configs are not known yet: a folder of it is kept as that of an adopted topic.
+      if (!byPath.has(ZNODES.entityConfig.path('topics', name))) await putNode(store, ZNODES.heldTopic.path(name), null)
+    }
     const merged = known === undefined ? given : mergedTopic(known, given)
     await put(path, ZNODES.topic.encode(merged))
     await ensurePaths(store, [ZNODES.partitions.path(name)])
