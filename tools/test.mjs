@@ -40,6 +40,15 @@ const READERS = {
   },
 }
 
+/** Of the stage that runs. A stage is a process group of its own, which a Ctrl-C in the terminal does not reach. */
+let stopStage = () => {}
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    stopStage()
+    process.exit(1)
+  })
+}
+
 const wanted = process.argv.slice(2)
 const total = { passed: 0, failed: 0, skipped: [] }
 const failures = []
@@ -70,6 +79,13 @@ function run({ budget, args, counts }) {
     const began = process.hrtime.bigint()
     // A process group of its own: what a stage started is stopped with it.
     const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    stopStage = () => {
+      try {
+        process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
     let printed = ''
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk)
@@ -79,12 +95,13 @@ function run({ budget, args, counts }) {
     const late = setTimeout(
       () => {
         isStopped = true
-        process.kill(-child.pid, 'SIGKILL')
+        stopStage()
       },
       2 * budget * 1000,
     )
     child.on('close', (code) => {
       clearTimeout(late)
+      stopStage = () => {}
       const seconds = Number(process.hrtime.bigint() - began) / 1e9
       const found = { ...READERS[counts](printed, code), skipped: printed.match(/^skipped: .*$/gm) ?? [], seconds }
       if (isStopped) done({ ...found, failed: found.failed + 1, why: `stopped after ${2 * budget} s, twice its budget` })
