@@ -14,17 +14,31 @@ const isOneStep = (groupId: string): boolean => groupId !== '' && groupId !== '.
 const pathOf = (groupId: string, topic: string, partition: number): string =>
   `/consumers/${groupId}/offsets/${topic}/${partition}`
 
+/** Writes that are under way together share the syncs of the store. */
+const AT_ONCE = 100
+
 export async function commitToTree(groupId: string, topics: Topics, broker: BrokerServices) {
   const limit = broker.config['offset.metadata.max.bytes']
   const answers = []
   for (const { name, partitions } of topics) {
-    const results = []
-    for (const { partitionIndex, committedOffset, committedMetadata } of partitions) {
-      const error =
-        committedMetadata !== null && committedMetadata.length > limit
-          ? 'OFFSET_METADATA_TOO_LARGE'
-          : await write(broker, groupId, name, partitionIndex, committedOffset)
-      results.push({ partitionIndex, errorCode: errorCode(error) })
+    const results: { partitionIndex: number; errorCode: number }[] = []
+    for (let at = 0; at < partitions.length; at += AT_ONCE) {
+      const some = partitions.slice(at, at + AT_ONCE)
+      // Of a partition that stands twice the last one counts, as if they had been written one after the other.
+      const last = new Map(some.map((partition) => [partition.partitionIndex, partition]))
+      const written = await Promise.all(
+        [...last.values()].map(async ({ partitionIndex, committedOffset, committedMetadata }) => {
+          const isTooLarge = committedMetadata !== null && committedMetadata.length > limit
+          const error = isTooLarge
+            ? ('OFFSET_METADATA_TOO_LARGE' as const)
+            : await write(broker, groupId, name, partitionIndex, committedOffset)
+          return [partitionIndex, error] as const
+        }),
+      )
+      const errors = new Map(written)
+      for (const { partitionIndex } of some) {
+        results.push({ partitionIndex, errorCode: errorCode(errors.get(partitionIndex)!) })
+      }
     }
     answers.push({ name, partitions: results })
   }
