@@ -43,7 +43,7 @@ function kcat(args, input = '') {
     child.stdin.end(input)
     child.on('error', fail)
     const late = setTimeout(() => child.kill('SIGKILL'), READ_MS)
-    child.on('close', (code, signal) => {
+    child.on('close', (_, signal) => {
       clearTimeout(late)
       if (signal === 'SIGKILL') done({ stdout: stdout.slice(0, stdout.lastIndexOf('\n') + 1), stderr })
     })
