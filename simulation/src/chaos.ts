@@ -78,8 +78,8 @@ export class Chaos {
         void life.broker?.close()
         if (chance.happens(0.4)) this.#planKill(life, life.disk.changes + chance.whole(0, 40))
       }
-    } else if (dice < 0.4) this.#planFailure(life)
-    else if (dice < 0.5) this.#jumpClock()
+    } else if (dice < 0.45) this.#planFailure(life)
+    else if (dice < 0.55) this.#jumpClock()
     else this.#breakConnections()
   }
 

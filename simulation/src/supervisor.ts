@@ -63,6 +63,13 @@ export class Supervisor {
   }
 
   async #live(life: Life): Promise<Ending> {
+    const ending = await this.#serve(life)
+    // Sockets that were closed last say so at the end of the turn, as Node's do.
+    if (ending.kind === 'closed') await this.options.machine.world.sleep(0.001)
+    return ending
+  }
+
+  async #serve(life: Life): Promise<Ending> {
     const early = await life.started
     if (early !== null) return early
     const inspected = await Promise.race([life.ended, this.#inspect(life)])
