@@ -16,7 +16,12 @@ const STAGES = [
   { name: 'unit and property', budget: 6 * MINUTE, args: [MOCHA, '--reporter', 'dot'], counts: 'mocha' },
   { name: 'packages', budget: 3 * MINUTE, args: [join('tools', 'packaging.mjs')], counts: 'closing line' },
   { name: 'conformance', budget: 2 * MINUTE, args: [join('tools', 'conformance.mjs')], counts: 'closing line' },
-  { name: 'crash and fuzz', budget: 6 * MINUTE, args: [MOCHA, '--no-config', join('robustness', '*.test.mjs')], counts: 'mocha' },
+  {
+    name: 'crash and fuzz',
+    budget: 6 * MINUTE,
+    args: [MOCHA, '--no-config', '--exit', join('robustness', '*.test.mjs')],
+    counts: 'mocha',
+  },
   { name: 'interop', budget: 18 * MINUTE, args: [join('interop', 'run.mjs')], counts: 'closing line' },
   {
     name: 'peers',

@@ -40,7 +40,8 @@ export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, a
   return { results }
 })
 
-const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message })
+/** Names are repeated in messages: a long one is cut, so that the answer can be written. */
+const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message: message.slice(0, 1000) })
 
 function describe(type: number, name: string, options: DescribeOptions, broker: BrokerServices): DescribedConfig[] | Failure {
   switch (type) {

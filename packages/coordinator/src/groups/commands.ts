@@ -112,9 +112,15 @@ export type InnerCommand =
 
 export type ShardCommand = GroupCommand | InnerCommand
 
-/** The id of a new member: what it is called by others, and something that no other has. */
+/** As many characters of a name are at most 30,000 bytes: the rest of a member id still fits the 32,767 bytes that a string may have. */
+const MOST_NAME_CHARACTERS = 10_000
+
+/**
+ * The id of a new member: what it is called by others, and something that no other has. A name is cut before the id grows beyond what a
+ * string may have: no answer could hold it, and its group could not be described.
+ */
 export const newMemberId = ({ groupInstanceId, clientId, uniquePart }: JoinCommand): string =>
-  `${groupInstanceId ?? clientId}-${uniquePart}`
+  `${(groupInstanceId ?? clientId).slice(0, MOST_NAME_CHARACTERS)}-${uniquePart}`
 
 export interface JoinReply {
   readonly errorCode: number

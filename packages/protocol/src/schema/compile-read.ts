@@ -4,7 +4,7 @@
 
 import { InvariantError } from '../wire/failures.js'
 import { EMPTY_BYTES, FIXED_SIZE, type Int64Reading, MAX_STRING_BYTES, type PrimitiveKind } from '../wire/primitives.js'
-import { type Reader, uuidAt } from '../wire/reader.js'
+import { canBeWrittenAgain, type Reader, uuidAt } from '../wire/reader.js'
 import { type FieldPlan, itemMinSize, type StructPlan } from './plan.js'
 import { defaultLiteral, Source } from './source.js'
 import { readLongVarint, readText } from './text.js'
@@ -21,8 +21,8 @@ export function compileRead(name: string, plan: StructPlan, int64: Int64Reading)
   const value = emitStruct(source, plan, int64)
   source.line(`r.at = p; return ${value};`)
   const body = `'use strict'; return function read${name}(r) {\n${source}\n}`
-  const make = new Function('FAILED', 'EMPTY', 'viewOf', 'readText', 'readLongVarint', 'uuidAt', body)
-  return make(FAILED, EMPTY_BYTES, viewOf, readText, readLongVarint, uuidAt)
+  const make = new Function('FAILED', 'EMPTY', 'viewOf', 'readText', 'readLongVarint', 'uuidAt', 'canBeWrittenAgain', body)
+  return make(FAILED, EMPTY_BYTES, viewOf, readText, readLongVarint, uuidAt, canBeWrittenAgain)
 }
 
 /** A DataView reads a number in one step where bytes take four; over memory of this size the last one is kept. */
@@ -178,7 +178,9 @@ function emitPrimitive(
   }
   const isText = kind === 'string'
   emitLength(source, isText ? 2 : 4, field.compact)
-  const tooLong = isText ? `n > ${MAX_STRING_BYTES} || e - p < n` : 'e - p < n'
+  const tooLong = isText
+    ? `n > ${MAX_STRING_BYTES} || e - p < n || (n > ${Math.floor(MAX_STRING_BYTES / 3)} && !canBeWrittenAgain(b, p, n))`
+    : 'e - p < n'
   if (nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooLong}) throw FAILED;`)
   else source.line(`{ if (n < 0 || ${tooLong}) throw FAILED;`)
   source.line(isText ? `${target} = readText(b, p, n);` : `${target} = n === 0 ? EMPTY : b.subarray(p, p + n);`)

@@ -83,6 +83,20 @@ function readSafely(schema: Message, version: number, bytes: Buffer): void {
 }
 
 describe(`hostile bytes (SEED=${SEED})`, function () {
+  it('refuse a string that is no UTF-8 and could not be said again, in both ways of decoding', () => {
+    for (const version of [1, 9]) {
+      const fits = encodeBody(MetadataRequest, version, { topics: [{ name: 'x'.repeat(30_000) }] })
+      const grows = Buffer.from(fits.map((byte) => (byte === 0x78 ? 0xff : byte)))
+      assert.equal(decodeBody(MetadataRequest, version, fits).topics![0]!.name!.length, 30_000)
+      for (const codec of [codecOf(MetadataRequest, version), interpretedCodec(MetadataRequest, version)])
+        assert.throws(
+          () => codec.read(new Reader(grows)),
+          (error: DecodeError) =>
+            error instanceof DecodeError && error.field === 'topics[0].name' && /no UTF-8/.test(error.message),
+        )
+    }
+  })
+
   this.timeout(120_000)
 
   it('with wrong lengths, counts, tags and sizes give a message or a DecodeError, in every message and version', () => {

@@ -134,6 +134,8 @@ export class Reader {
   utf8(size: number): string {
     if (size > MAX_STRING_BYTES) this.fail(`string of ${size} bytes, more than ${MAX_STRING_BYTES}`)
     const at = this.#take(size)
+    if (!canBeWrittenAgain(this.bytes, at, size))
+      this.fail(`string of ${size} bytes that are no UTF-8, too long to be said again`, at)
     return utf8At(this.bytes, at, at + size)
   }
 
@@ -164,6 +166,14 @@ function safeInt64(bytes: Buffer, at: number): number {
 }
 
 /** Sixteen bytes as 22 characters of base64url, as Kafka prints a uuid. */
+/**
+ * Each byte that is no UTF-8 is read as a character of three bytes, so a string of such bytes can grow beyond what a string may have. Nobody
+ * could be told of it: no answer that names it, and no list that holds it, could be written.
+ */
+export function canBeWrittenAgain(bytes: Buffer, at: number, size: number): boolean {
+  return size <= MAX_STRING_BYTES / 3 || Buffer.byteLength(utf8At(bytes, at, at + size)) <= MAX_STRING_BYTES
+}
+
 export function uuidAt(bytes: Buffer, at: number): string {
   if (
     bytes[at] === 0 &&
