@@ -4,7 +4,8 @@ import { APIS, apiByKey, decodeBody, readRequestHeader, responseHeaderVersion } 
 /** Requests that may wait by their own fields, and for how long at most, in ms. */
 const WAITS = {
   Fetch: ({ maxWaitMs }) => maxWaitMs,
-  JoinGroup: ({ rebalanceTimeoutMs, sessionTimeoutMs }) => Math.max(rebalanceTimeoutMs, sessionTimeoutMs),
+  // A join also waits for the members that were there before: until their sessions end, 3000 ms at most on this broker.
+  JoinGroup: ({ rebalanceTimeoutMs, sessionTimeoutMs }) => Math.max(rebalanceTimeoutMs, sessionTimeoutMs, 3000),
   // Until the leader of the group has synced, or the group's own time is over.
   SyncGroup: () => Number.POSITIVE_INFINITY,
   Produce: ({ acks, timeoutMs }) => (acks === -1 ? timeoutMs : 0),
