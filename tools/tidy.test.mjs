@@ -123,6 +123,17 @@ describe('the tree keeps the house rules', () => {
     assert.deepEqual(long.map(short), [])
   })
 
+  it('writes relative imports with the ending of the file that runs', () => {
+    const apart = ['simulation', 'benchmarks', 'e2e'].flatMap((folder) => filesUnder(join(ROOT, folder, 'src')))
+    const faults = [...packages.flatMap(({ sources }) => sources), ...apart.filter((file) => file.endsWith('.ts'))].flatMap(
+      (file) =>
+        importsOf(file)
+          .filter((name) => name.startsWith('.') && !/\.(js|json)$/.test(name))
+          .map((name) => `${short(file)} imports ${name}`),
+    )
+    assert.deepEqual(faults, [])
+  })
+
   it('keeps registry addresses out of the lock file', () => {
     assert.ok(!/"resolved":\s*"[a-z+]*:\/\//.test(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')))
   })
@@ -146,8 +157,7 @@ function importFault(file, name, packagePath, self, dependencies) {
   const place = `${short(file)} imports ${name}`
   if (name.startsWith('.')) {
     const target = resolve(file, '..', name)
-    const isVectors = isTest(file) && target.startsWith(join(ROOT, 'conformance'))
-    return target.startsWith(join(packagePath, 'src')) || target === join(packagePath, 'package.json') || isVectors
+    return target.startsWith(join(packagePath, 'src')) || target === join(packagePath, 'package.json') || isVectors(file, name)
       ? []
       : [`${place}: out of the package`]
   }
@@ -159,6 +169,11 @@ function importFault(file, name, packagePath, self, dependencies) {
   // What tests use besides is declared at the root.
   const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   return isTest(file) && imported in root.devDependencies ? [] : [`${place}: not declared`]
+}
+
+/** The given vectors are a folder of their own beside the packages; tests load it whole. */
+function isVectors(file, name) {
+  return isTest(file) && resolve(file, '..', name) === join(ROOT, 'conformance', 'index.js')
 }
 
 function importsOf(file) {

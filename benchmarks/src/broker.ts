@@ -1,13 +1,13 @@
 /** `npm run bench`: our broker against Apache Kafka 3.9.1 in one run, interleaved, the peer warmed. `--only produce,fetch` picks workloads, `--quick` shortens them. */
 
-import { apache, mq, type Peer, type RunningBroker } from './peers'
-import { type Row, report } from './report'
-import { spreadOf } from './statistics'
-import { fetchOnce, prepareFetch } from './workloads/fetch'
-import { latencyOf } from './workloads/latency'
-import { partitionsOnce } from './workloads/partitions'
-import { prepareProduce, produceOnce } from './workloads/produce'
-import { startOnce } from './workloads/start'
+import { apache, mq, type Peer, type RunningBroker } from './peers.js'
+import { type Row, report } from './report.js'
+import { spreadOf } from './statistics.js'
+import { fetchOnce, prepareFetch } from './workloads/fetch.js'
+import { latencyOf } from './workloads/latency.js'
+import { partitionsOnce } from './workloads/partitions.js'
+import { prepareProduce, produceOnce } from './workloads/produce.js'
+import { startOnce } from './workloads/start.js'
 
 const option = (name: string): string | undefined => process.argv[process.argv.indexOf(`--${name}`) + 1]
 const quick = process.argv.includes('--quick')

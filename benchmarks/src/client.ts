@@ -3,11 +3,11 @@
  * CPU seconds of the client's process per million records. `--only produce,single,consume` picks workloads, `--size 100` one record size.
  */
 
-import { type Client, clients, STORED } from './clients'
-import { mq } from './peers'
-import { type Row, report } from './report'
-import type { Spread } from './statistics'
-import { unitsPerCpuSecond } from './timed'
+import { type Client, clients, STORED } from './clients.js'
+import { mq } from './peers.js'
+import { type Row, report } from './report.js'
+import type { Spread } from './statistics.js'
+import { unitsPerCpuSecond } from './timed.js'
 
 const option = (name: string): string | undefined =>
   process.argv.includes(`--${name}`) ? process.argv[process.argv.indexOf(`--${name}`) + 1] : undefined

@@ -1,8 +1,8 @@
 /** `npm run bench:codec`: messages and record batches, ours against kafkajs, as units per second of CPU time. */
 
 import { BatchBuilder, decodeResponse, encodeRequest, encodeResponse, RecordBatch } from '@mq/protocol'
-import { type Row, report } from './report'
-import { unitsPerCpuSecond } from './timed'
+import { type Row, report } from './report.js'
+import { unitsPerCpuSecond } from './timed.js'
 
 const KafkajsDecoder = require('kafkajs/src/protocol/decoder')
 const kafkajsRecordBatch = {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ratioOf, type Spread, told } from './statistics'
+import { ratioOf, type Spread, told } from './statistics.js'
 
 export interface Row {
   readonly what: string

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ratioOf, spreadOf, told } from './statistics'
+import { ratioOf, spreadOf, told } from './statistics.js'
 
 describe('spreads', () => {
   it('hold the lowest, the middle and the highest figure', () => {

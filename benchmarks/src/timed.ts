@@ -1,6 +1,6 @@
 /** CPU time of this process per unit of work, repeated and interleaved between contestants. */
 
-import { type Spread, spreadOf } from './statistics'
+import { type Spread, spreadOf } from './statistics.js'
 
 export interface Contestant {
   readonly name: string

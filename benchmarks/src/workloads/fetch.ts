@@ -1,10 +1,10 @@
 /** Fetch of recently written records, in answers of a given size: the broker's CPU time per GB, and MB per second. */
 
 import { decodeResponse, iterateBatches } from '@mq/protocol'
-import type { RunningBroker } from '../peers'
-import { cpuMsOf } from '../process-usage'
-import { RawClient, requestBytes } from '../raw-client'
-import { batchOf, createTopic } from './topic'
+import type { RunningBroker } from '../peers.js'
+import { cpuMsOf } from '../process-usage.js'
+import { RawClient, requestBytes } from '../raw-client.js'
+import { batchOf, createTopic } from './topic.js'
 
 export interface FetchFigures {
   readonly cpuMsPerGb: number

@@ -2,10 +2,10 @@
 
 import { BatchBuilder, decodeResponse, iterateBatches } from '@mq/protocol'
 import { build, type Histogram } from 'hdr-histogram-js'
-import type { RunningBroker } from '../peers'
-import { cpuMsOf } from '../process-usage'
-import { RawClient, requestBytes } from '../raw-client'
-import { createTopic } from './topic'
+import type { RunningBroker } from '../peers.js'
+import { cpuMsOf } from '../process-usage.js'
+import { RawClient, requestBytes } from '../raw-client.js'
+import { createTopic } from './topic.js'
 
 export interface LatencyFigures {
   readonly p50Ms: number

@@ -1,10 +1,10 @@
 /** A topic of many partitions, created and written to once each: the broker's CPU time, and its memory afterwards. */
 
 import { decodeResponse } from '@mq/protocol'
-import type { Peer } from '../peers'
-import { cpuMsOf, residentBytesOf } from '../process-usage'
-import { RawClient, requestBytes } from '../raw-client'
-import { batchOf, createTopic } from './topic'
+import type { Peer } from '../peers.js'
+import { cpuMsOf, residentBytesOf } from '../process-usage.js'
+import { RawClient, requestBytes } from '../raw-client.js'
+import { batchOf, createTopic } from './topic.js'
 
 export async function partitionsOnce(peer: Peer, count: number): Promise<{ cpuMs: number; residentMb: number; seconds: number }> {
   const broker = await peer.start()

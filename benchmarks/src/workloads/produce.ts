@@ -1,10 +1,10 @@
 /** Produce with acks=1 on several connections: the broker's CPU time per MB, and MB per second. */
 
 import { decodeResponse } from '@mq/protocol'
-import type { RunningBroker } from '../peers'
-import { cpuMsOf } from '../process-usage'
-import { pipelined, RawClient, requestBytes } from '../raw-client'
-import { batchOf, createTopic } from './topic'
+import type { RunningBroker } from '../peers.js'
+import { cpuMsOf } from '../process-usage.js'
+import { pipelined, RawClient, requestBytes } from '../raw-client.js'
+import { batchOf, createTopic } from './topic.js'
 
 export interface ProduceFigures {
   readonly cpuMsPerMb: number

@@ -1,9 +1,9 @@
 /** From the process's start to the first acknowledged record, on an empty directory. */
 
-import type { Peer } from '../peers'
-import { cpuMsOf, residentBytesOf } from '../process-usage'
-import { RawClient } from '../raw-client'
-import { batchOf } from './topic'
+import type { Peer } from '../peers.js'
+import { cpuMsOf, residentBytesOf } from '../process-usage.js'
+import { RawClient } from '../raw-client.js'
+import { batchOf } from './topic.js'
 
 export async function startOnce(peer: Peer): Promise<{ firstProduceMs: number; idleMb: number; idleCpuPercent: number }> {
   const began = performance.now()

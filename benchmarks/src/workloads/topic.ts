@@ -1,7 +1,7 @@
 /** What the workloads share: topics with a leader, and batches of records of a given size. */
 
 import { BatchBuilder } from '@mq/protocol'
-import type { RawClient } from '../raw-client'
+import type { RawClient } from '../raw-client.js'
 
 const CREATE_TIMEOUT_MS = 60_000
 

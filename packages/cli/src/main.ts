@@ -1,8 +1,8 @@
 /** The binary `mq`. The only file that touches the process. */
 
 import { createInterface } from 'node:readline'
-import { run } from './program'
-import type { Terminal } from './terminal'
+import { run } from './program.js'
+import type { Terminal } from './terminal.js'
 
 const { version } = require('../package.json') as { version: string }
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningBroker, startBroker } from '@mq/broker'
-import { MemoryTerminal, type Ran, mq as run } from './testing/memory-terminal'
+import { MemoryTerminal, type Ran, mq as run } from './testing/memory-terminal.js'
 
 const MQ = join(__dirname, '..', 'bin', 'mq.js')
 

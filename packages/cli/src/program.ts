@@ -1,14 +1,14 @@
 /** The command `mq`: its options, its list of commands, and what its exit codes mean. One file per command in commands/. */
 
 import { Command, CommanderError, Option } from 'commander'
-import { configs } from './commands/configs'
-import { consume } from './commands/consume'
-import { dump } from './commands/dump'
-import { groups } from './commands/groups'
-import { metadata } from './commands/metadata'
-import { produce } from './commands/produce'
-import { topics } from './commands/topics'
-import type { Terminal } from './terminal'
+import { configs } from './commands/configs.js'
+import { consume } from './commands/consume.js'
+import { dump } from './commands/dump.js'
+import { groups } from './commands/groups.js'
+import { metadata } from './commands/metadata.js'
+import { produce } from './commands/produce.js'
+import { topics } from './commands/topics.js'
+import type { Terminal } from './terminal.js'
 
 /** 0: done. 1: it failed. 2: the command line is wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const

@@ -1,7 +1,7 @@
 /** A progress bar on the error stream for long work; silent where nobody watches. */
 
 import { Presets, SingleBar } from 'cli-progress'
-import type { Terminal } from './terminal'
+import type { Terminal } from './terminal.js'
 
 export interface Progress {
   at(done: number): void

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { AnswerReader } from './answer-reader'
+import { AnswerReader } from './answer-reader.js'
 
 const SEED = process.env.SEED === undefined ? {} : { seed: Number(process.env.SEED) }
 

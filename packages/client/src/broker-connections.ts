@@ -1,12 +1,12 @@
 /** The sockets of a client: one per broker and purpose, opened when they are needed, with pauses for brokers that cannot be reached. */
 
 import type { ConnectionOptions } from 'node:tls'
-import { parseAddress } from './cluster-image'
-import { Connection, type ConnectionListener } from './connection'
-import { KafkaJSNoBrokerAvailableError, KafkaJSNonRetriableError } from './errors'
-import type { Logger } from './logger'
-import type { Environment } from './ports'
-import { ReconnectPauses } from './reconnect'
+import { parseAddress } from './cluster-image.js'
+import { Connection, type ConnectionListener } from './connection.js'
+import { KafkaJSNoBrokerAvailableError, KafkaJSNonRetriableError } from './errors.js'
+import type { Logger } from './logger.js'
+import type { Environment } from './ports.js'
+import { ReconnectPauses } from './reconnect.js'
 
 export type BrokersFunction = () => string[] | Promise<string[]>
 export type BrokersSource = readonly string[] | BrokersFunction

@@ -1,8 +1,8 @@
 /** Pure: what the client knows of the cluster, made from Metadata responses: brokers, controller, who leads what. */
 
 import { errorByCode } from '@mq/protocol'
-import type { PartitionMetadata } from './producer/partitioner'
-import type { ResponseOf } from './versions'
+import type { PartitionMetadata } from './producer/partitioner.js'
+import type { ResponseOf } from './versions.js'
 
 export interface BrokerAddress {
   readonly nodeId: number

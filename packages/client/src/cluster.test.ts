@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import { logLevel } from './enums'
-import { Kafka, type KafkaConfig } from './kafka'
-import { nodeEnvironment } from './node-environment'
-import { FakeBroker, topicMetadata } from './testing/fake-broker'
+import { logLevel } from './enums.js'
+import { Kafka, type KafkaConfig } from './kafka.js'
+import { nodeEnvironment } from './node-environment.js'
+import { FakeBroker, topicMetadata } from './testing/fake-broker.js'
 
 const LEADER_NOT_AVAILABLE = 5
 const UNKNOWN_TOPIC_OR_PARTITION = 3

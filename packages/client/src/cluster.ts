@@ -3,9 +3,9 @@
  * Rules are in cluster-image.ts and retry.ts; this file runs them.
  */
 
-import { BrokerConnections, type BrokerConnectionsOptions, type Purpose } from './broker-connections'
-import { type ClusterImage, EMPTY_IMAGE, leaderOf, withMetadata } from './cluster-image'
-import type { Connection } from './connection'
+import { BrokerConnections, type BrokerConnectionsOptions, type Purpose } from './broker-connections.js'
+import { type ClusterImage, EMPTY_IMAGE, leaderOf, withMetadata } from './cluster-image.js'
+import type { Connection } from './connection.js'
 import {
   KafkaJSBrokerNotFound,
   KafkaJSConnectionError,
@@ -13,10 +13,10 @@ import {
   KafkaJSGroupCoordinatorNotFound,
   KafkaJSTopicMetadataNotLoaded,
   protocolError,
-} from './errors'
-import type { PartitionMetadata } from './producer/partitioner'
-import { type RetryPolicy, retrying } from './retry'
-import type { ResponseOf } from './versions'
+} from './errors.js'
+import type { PartitionMetadata } from './producer/partitioner.js'
+import { type RetryPolicy, retrying } from './retry.js'
+import type { ResponseOf } from './versions.js'
 
 export interface ClusterOptions extends BrokerConnectionsOptions {
   readonly metadataMaxAgeMs: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder, RecordBatch } from '@mq/protocol'
-import { type Codec, CompressionCodecs, compressBatch, decompressReplaced, needsDecompression, replacedCodec } from './codecs'
-import { CompressionTypes } from './enums'
+import { type Codec, CompressionCodecs, compressBatch, decompressReplaced, needsDecompression, replacedCodec } from './codecs.js'
+import { CompressionTypes } from './enums.js'
 
 const TYPES = [CompressionTypes.GZIP, CompressionTypes.Snappy, CompressionTypes.LZ4, CompressionTypes.ZSTD] as const
 

@@ -4,7 +4,7 @@
  */
 
 import { compress, crc32c, decompress, iterateAnyBatches, RECORD_BATCH, RecordBatch } from '@mq/protocol'
-import { CompressionTypes } from './enums'
+import { CompressionTypes } from './enums.js'
 
 export interface Codec {
   /** kafkajs hands its encoder, of which codecs read `buffer`. */

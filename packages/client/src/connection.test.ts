@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { APIS } from '@mq/protocol'
-import { Connection, type ConnectionOptionsOfOurs } from './connection'
-import { logLevel } from './enums'
+import { Connection, type ConnectionOptionsOfOurs } from './connection.js'
+import { logLevel } from './enums.js'
 import {
   KafkaJSConnectionClosedError,
   KafkaJSConnectionError,
   KafkaJSRequestTimeoutError,
   KafkaJSServerDoesNotSupportApiKey,
-} from './errors'
-import { createLogger } from './logger'
-import { nodeEnvironment } from './node-environment'
-import { FakeBroker } from './testing/fake-broker'
-import { ManualTime } from './testing/manual-timers'
+} from './errors.js'
+import { createLogger } from './logger.js'
+import { nodeEnvironment } from './node-environment.js'
+import { FakeBroker } from './testing/fake-broker.js'
+import { ManualTime } from './testing/manual-timers.js'
 
 describe('a connection', () => {
   let broker: FakeBroker

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { APIS, type ApiName, decodeResponse, encodeRequest } from '@mq/protocol'
-import { AnswerReader } from './answer-reader'
+import { AnswerReader } from './answer-reader.js'
 import {
   KafkaJSConnectionClosedError,
   KafkaJSConnectionError,
@@ -14,12 +14,12 @@ import {
   KafkaJSRequestTimeoutError,
   KafkaJSServerDoesNotSupportApiKey,
   protocolError,
-} from './errors'
-import type { Logger } from './logger'
-import type { Clock, SocketFactory, Timers } from './ports'
-import { clientThrottles } from './throttle'
-import { CLIENT_VERSIONS, negotiate, type OfferedVersions, type RequestOf, type ResponseOf } from './versions'
-import { writeFrame } from './write-frame'
+} from './errors.js'
+import type { Logger } from './logger.js'
+import type { Clock, SocketFactory, Timers } from './ports.js'
+import { clientThrottles } from './throttle.js'
+import { CLIENT_VERSIONS, negotiate, type OfferedVersions, type RequestOf, type ResponseOf } from './versions.js'
+import { writeFrame } from './write-frame.js'
 
 /** Largest answer that is accepted, in bytes: far above what a fetch asks for, far below what could exhaust the process. */
 const LARGEST_ANSWER = 256 * 1024 * 1024

@@ -1,6 +1,6 @@
 /** What each event carries, and which listener belongs to which name. Names and shapes are kafkajs'. */
 
-import type { AdminEvents, ConsumerEvents, InstrumentationEvent, ProducerEvents } from './events'
+import type { AdminEvents, ConsumerEvents, InstrumentationEvent, ProducerEvents } from './events.js'
 
 export type ConnectEvent = InstrumentationEvent<null>
 export type DisconnectEvent = InstrumentationEvent<null>

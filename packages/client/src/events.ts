@@ -1,7 +1,7 @@
 /** Instrumentation events: their names (kafkajs' own) and the emitter that numbers and stamps them. */
 
-import { KafkaJSNonRetriableError } from './errors'
-import type { Clock } from './ports'
+import { KafkaJSNonRetriableError } from './errors.js'
+import type { Clock } from './ports.js'
 
 export const PRODUCER_EVENTS = {
   CONNECT: 'producer.connect',

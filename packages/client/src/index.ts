@@ -1,8 +1,8 @@
 /** @mq/client: a Kafka client with the names and shapes of kafkajs. */
 
-import { roundRobin } from './consumer/assign-round-robin'
-import { nodeEnvironment } from './node-environment'
-import { defaultPartitioner, type ICustomPartitioner, legacyPartitioner } from './producer/partitioner'
+import { roundRobin } from './consumer/assign-round-robin.js'
+import { nodeEnvironment } from './node-environment.js'
+import { defaultPartitioner, type ICustomPartitioner, legacyPartitioner } from './producer/partitioner.js'
 
 const startAt = (): number => Math.floor(nodeEnvironment.random.next() * 2 ** 32)
 
@@ -23,16 +23,16 @@ export const Partitioners: {
 
 export const PartitionAssigners = { roundRobin }
 
-export { Admin } from './admin/admin'
-export type { PartitionOffset } from './admin/offsets'
-export type { TopicConfig as ITopicConfig } from './admin/topics'
-export type { BrokersFunction } from './broker-connections'
-export type { Cluster } from './cluster'
-export { type Codec, CompressionCodecs } from './codecs'
-export type { TopicPartitionOffsetAndMetadata } from './consumer/arguments'
-export type { Assigner, GroupMember, GroupMemberAssignment, GroupState } from './consumer/assign-round-robin'
-export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMetadata } from './consumer/assigner-protocol'
-export type { Batch, KafkaMessage } from './consumer/batch'
+export { Admin } from './admin/admin.js'
+export type { PartitionOffset } from './admin/offsets.js'
+export type { TopicConfig as ITopicConfig } from './admin/topics.js'
+export type { BrokersFunction } from './broker-connections.js'
+export type { Cluster } from './cluster.js'
+export { type Codec, CompressionCodecs } from './codecs.js'
+export type { TopicPartitionOffsetAndMetadata } from './consumer/arguments.js'
+export type { Assigner, GroupMember, GroupMemberAssignment, GroupState } from './consumer/assign-round-robin.js'
+export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMetadata } from './consumer/assigner-protocol.js'
+export type { Batch, KafkaMessage } from './consumer/batch.js'
 export {
   Consumer,
   type ConsumerGroupState,
@@ -40,17 +40,17 @@ export {
   type EachBatchHandler,
   type EachMessageHandler,
   type GroupDescription,
-} from './consumer/consumer'
-export type { EachBatchPayload, EachMessagePayload, OffsetsByTopicPartition } from './consumer/runner'
-export * from './enums'
-export * from './errors'
-export type * from './event-payloads'
-export type { AdminEvents, ConsumerEvents, InstrumentationEvent, ProducerEvents } from './events'
-export { type AdminConfig, type ConsumerConfig, Kafka, type KafkaConfig, type ProducerConfig } from './kafka'
-export type { LogCreator as logCreator, LogEntry, Logger, LoggerEntryContent } from './logger'
-export type * from './names'
-export type { Environment, SocketFactory as ISocketFactory, SocketFactoryArgs as ISocketFactoryArgs } from './ports'
-export type { Headers as IHeaders, Message } from './producer/messages'
-export type { ICustomPartitioner, PartitionerArgs, PartitionMetadata } from './producer/partitioner'
-export { Producer, type ProducerBatch, type ProducerRecord, type RecordMetadata, type TopicMessages } from './producer/producer'
-export type { RetryOptions } from './retry'
+} from './consumer/consumer.js'
+export type { EachBatchPayload, EachMessagePayload, OffsetsByTopicPartition } from './consumer/runner.js'
+export * from './enums.js'
+export * from './errors.js'
+export type * from './event-payloads.js'
+export type { AdminEvents, ConsumerEvents, InstrumentationEvent, ProducerEvents } from './events.js'
+export { type AdminConfig, type ConsumerConfig, Kafka, type KafkaConfig, type ProducerConfig } from './kafka.js'
+export type { LogCreator as logCreator, LogEntry, Logger, LoggerEntryContent } from './logger.js'
+export type * from './names.js'
+export type { Environment, SocketFactory as ISocketFactory, SocketFactoryArgs as ISocketFactoryArgs } from './ports.js'
+export type { Headers as IHeaders, Message } from './producer/messages.js'
+export type { ICustomPartitioner, PartitionerArgs, PartitionMetadata } from './producer/partitioner.js'
+export { Producer, type ProducerBatch, type ProducerRecord, type RecordMetadata, type TopicMessages } from './producer/producer.js'
+export type { RetryOptions } from './retry.js'

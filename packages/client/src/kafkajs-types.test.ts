@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict'
 import type * as theirs from 'kafkajs'
-import * as ours from './index'
+import * as ours from './index.js'
 
 type Accepts<Ours, _Theirs extends Ours> = true
 type Gives<_Ours extends Theirs, Theirs> = true

@@ -1,7 +1,7 @@
 /** The logger of kafkajs' shape: levels, namespaces, and a `logCreator` that decides where entries go. */
 
-import { logLevel } from './enums'
-import type { Clock } from './ports'
+import { logLevel } from './enums.js'
+import type { Clock } from './ports.js'
 
 export interface LoggerEntryContent {
   readonly timestamp: string

@@ -1,12 +1,12 @@
 /** Names of shapes that programs written for kafkajs import, where our code has no name of its own for the shape. */
 
-import type { Admin } from './admin/admin'
-import type { Cluster } from './cluster'
-import type { Assigner, AssignerCluster } from './consumer/assign-round-robin'
-import type { EachBatchPayload, EachMessagePayload } from './consumer/runner'
-import type { TopicOffsets } from './event-payloads'
-import type { Logger } from './logger'
-import type { PartitionMetadata } from './producer/partitioner'
+import type { Admin } from './admin/admin.js'
+import type { Cluster } from './cluster.js'
+import type { Assigner, AssignerCluster } from './consumer/assign-round-robin.js'
+import type { EachBatchPayload, EachMessagePayload } from './consumer/runner.js'
+import type { TopicOffsets } from './event-payloads.js'
+import type { Logger } from './logger.js'
+import type { PartitionMetadata } from './producer/partitioner.js'
 
 export type PartitionAssigner = (config: { cluster: Cluster; groupId: string; logger: Logger }) => Assigner
 export type { AssignerCluster }

@@ -2,7 +2,7 @@
 
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Environment, SocketFactory } from './ports'
+import type { Environment, SocketFactory } from './ports.js'
 
 const LONGEST_TIMER_MS = 0x7fffffff
 const KEEP_ALIVE_MS = 60_000

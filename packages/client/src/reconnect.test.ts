@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ReconnectPauses } from './reconnect'
+import { ReconnectPauses } from './reconnect.js'
 
 const middle = { next: () => 0.5 }
 

@@ -3,7 +3,7 @@
  * a client whose brokers are all down neither spins nor stays away for long when they return.
  */
 
-import type { Random } from './ports'
+import type { Random } from './ports.js'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_500

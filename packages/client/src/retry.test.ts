@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors'
-import { DEFAULT_RETRY, retryDelays, retrying, retryPolicy } from './retry'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors.js'
+import { DEFAULT_RETRY, retryDelays, retrying, retryPolicy } from './retry.js'
 
 const middle = { next: () => 0.5 }
 const instant = (waited: number[]) => ({

@@ -3,8 +3,8 @@
  * Delays and limits are kafkajs' (five retries from 300 ms, doubling with ±20 % jitter, 30 s at most between two tries).
  */
 
-import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors'
-import type { Random, Timers } from './ports'
+import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors.js'
+import type { Random, Timers } from './ports.js'
 
 export interface RetryOptions {
   /** Longest pause between two tries, in ms. Default 30000. */

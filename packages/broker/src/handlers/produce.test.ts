@@ -1,7 +1,7 @@
 /** Produce: what the given damaged records get, and what we do better than Kafka. */
 import assert from 'node:assert/strict'
 import { BatchBuilder, type BatchOptions, RECORD_BATCH, RecordBatch } from '@mq/protocol'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { Assembly, errorName } from './testing/assembly.js'
 
 function batch(options: BatchOptions = {}): Buffer {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, type Hash } from 'node:crypto'
 import { iterateAnyBatches, RecordBatch } from '@mq/protocol'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { Assembly, errorName } from './testing/assembly.js'
 import { openTestLogs } from './testing/test-logs.js'
 

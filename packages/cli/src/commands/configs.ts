@@ -2,8 +2,8 @@
 
 import { ConfigResourceTypes } from '@mq/client'
 import { type Command, Option } from 'commander'
-import { nameValue, withAdmin } from '../session'
-import { printTable, type Terminal } from '../terminal'
+import { nameValue, withAdmin } from '../session.js'
+import { printTable, type Terminal } from '../terminal.js'
 
 const KINDS = { topic: ConfigResourceTypes.TOPIC, broker: ConfigResourceTypes.BROKER } as const
 const SOURCES: Record<number, string> = {

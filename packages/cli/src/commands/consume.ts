@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Consumer, KafkaMessage } from '@mq/client'
 import type { Command } from 'commander'
-import { commonOptions, connect, kafkaOf, wholeNumber, withAdmin } from '../session'
-import type { Terminal } from '../terminal'
+import { commonOptions, connect, kafkaOf, wholeNumber, withAdmin } from '../session.js'
+import type { Terminal } from '../terminal.js'
 
 interface ConsumeOptions {
   group?: string

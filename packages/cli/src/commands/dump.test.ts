@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { encodeRequest } from '@mq/protocol'
 import { vectors } from '../../../../conformance/index.js'
-import { progressOf } from '../progress'
-import { MemoryTerminal, mq } from '../testing/memory-terminal'
+import { progressOf } from '../progress.js'
+import { MemoryTerminal, mq } from '../testing/memory-terminal.js'
 
 describe('mq dump', () => {
   let folder: string

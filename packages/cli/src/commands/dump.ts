@@ -5,9 +5,9 @@ import { basename } from 'node:path'
 import { type DumpEntry, kindOfLogFile, logFileEntries } from '@mq/log'
 import { apiByKey, decodeBody, FrameReader, type FrameSizeError, readRequestHeader } from '@mq/protocol'
 import type { Command } from 'commander'
-import { progressOf } from '../progress'
-import { commonOptions } from '../session'
-import type { Terminal } from '../terminal'
+import { progressOf } from '../progress.js'
+import { commonOptions } from '../session.js'
+import type { Terminal } from '../terminal.js'
 
 /** Larger files are not read into memory at once; a segment of Kafka has at most 2 GiB − 1. */
 const LARGEST_FILE = 0x7fffffff

@@ -2,8 +2,8 @@
 
 import type { Admin } from '@mq/client'
 import { type Command, Option } from 'commander'
-import { wholeNumber, withAdmin } from '../session'
-import { printTable, type Terminal } from '../terminal'
+import { wholeNumber, withAdmin } from '../session.js'
+import { printTable, type Terminal } from '../terminal.js'
 
 export function groups(program: Command, terminal: Terminal): void {
   const command = program

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBroker } from '@mq/broker'
-import { mq } from '../testing/memory-terminal'
+import { mq } from '../testing/memory-terminal.js'
 
 describe('mq metadata', () => {
   let folder: string

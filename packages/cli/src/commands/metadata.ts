@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { exportMetadata, importMetadata, type OfflineOptions } from '@mq/broker'
 import type { Command } from 'commander'
-import { commonOptions } from '../session'
-import { printTable, type Terminal } from '../terminal'
+import { commonOptions } from '../session.js'
+import { printTable, type Terminal } from '../terminal.js'
 
 interface DirectoryOptions {
   data: string[]

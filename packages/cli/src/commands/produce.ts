@@ -2,8 +2,8 @@
 
 import { CompressionTypes } from '@mq/client'
 import { type Command, Option } from 'commander'
-import { commonOptions, connect, kafkaOf, nameValue, wholeNumber } from '../session'
-import type { Terminal } from '../terminal'
+import { commonOptions, connect, kafkaOf, nameValue, wholeNumber } from '../session.js'
+import type { Terminal } from '../terminal.js'
 
 const CODECS: Record<string, CompressionTypes> = {
   none: CompressionTypes.None,

@@ -1,8 +1,8 @@
 /** mq topics: list, create, describe, delete, add partitions. */
 
 import type { Command } from 'commander'
-import { nameValue, wholeNumber, withAdmin } from '../session'
-import { printTable, type Terminal } from '../terminal'
+import { nameValue, wholeNumber, withAdmin } from '../session.js'
+import { printTable, type Terminal } from '../terminal.js'
 
 export function topics(program: Command, terminal: Terminal): void {
   const command = program.command('topics').description('list, create, describe, delete topics; add partitions')

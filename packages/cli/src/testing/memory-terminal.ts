@@ -1,7 +1,7 @@
 /** Test-only: a terminal in memory, and one way to run a command line on it. */
 
-import { run } from '../program'
-import type { Terminal } from '../terminal'
+import { run } from '../program.js'
+import type { Terminal } from '../terminal.js'
 
 export interface Ran {
   readonly code: number

@@ -1,14 +1,14 @@
 /** The admin's public face. What it can do lives beside it: topics, offsets, groups, configs. */
 
-import type { Cluster } from '../cluster'
-import type { AdminListeners, On } from '../event-payloads'
-import { ADMIN_EVENTS, type AdminEvents, type Instrumentation, onOf } from '../events'
-import type { Logger } from '../logger'
-import { ConfigAdmin } from './configs'
-import { GroupAdmin } from './groups'
-import { OffsetAdmin } from './offsets'
-import { Routes } from './routes'
-import { TopicAdmin } from './topics'
+import type { Cluster } from '../cluster.js'
+import type { AdminListeners, On } from '../event-payloads.js'
+import { ADMIN_EVENTS, type AdminEvents, type Instrumentation, onOf } from '../events.js'
+import type { Logger } from '../logger.js'
+import { ConfigAdmin } from './configs.js'
+import { GroupAdmin } from './groups.js'
+import { OffsetAdmin } from './offsets.js'
+import { Routes } from './routes.js'
+import { TopicAdmin } from './topics.js'
 
 export interface AdminOptions {
   readonly cluster: Cluster

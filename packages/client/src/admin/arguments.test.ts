@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as kafkajs from 'kafkajs'
-import * as ours from '../index'
+import * as ours from '../index.js'
 
 /** Calls that kafkajs refuses before it asks any broker. */
 const REFUSED: [method: string, ...args: unknown[]][] = [

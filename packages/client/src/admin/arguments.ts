@@ -1,8 +1,8 @@
 /** Pure: what programs hand to the admin, checked. The texts are kafkajs' own: programs and tests match on them. */
 
-import { ConfigResourceTypes } from '../enums'
-import { KafkaJSNonRetriableError } from '../errors'
-import type { TopicConfig } from './topics'
+import { ConfigResourceTypes } from '../enums.js'
+import { KafkaJSNonRetriableError } from '../errors.js'
+import type { TopicConfig } from './topics.js'
 
 export function checkArray(list: unknown, what: string): void {
   if (!list || !Array.isArray(list)) throw new KafkaJSNonRetriableError(`Invalid ${what} array ${list}`)

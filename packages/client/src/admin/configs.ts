@@ -1,9 +1,9 @@
 /** Configs of topics and brokers: describe and replace. */
 
-import type { ConfigResourceTypes } from '../enums'
-import { protocolError } from '../errors'
-import { checkConfigEntries, checkConfigNames, checkResources } from './arguments'
-import type { Routes } from './routes'
+import type { ConfigResourceTypes } from '../enums.js'
+import { protocolError } from '../errors.js'
+import { checkConfigEntries, checkConfigNames, checkResources } from './arguments.js'
+import type { Routes } from './routes.js'
 
 /** What an incremental change does with a config; append and subtract are for lists. */
 const CONFIG_OPERATIONS = { set: 0, delete: 1, append: 2, subtract: 3 } as const

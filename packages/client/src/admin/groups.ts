@@ -1,9 +1,9 @@
 /** Groups: list, describe, delete. */
 
-import type { ConsumerGroupState } from '../consumer/consumer'
-import { failureOf, KafkaJSDeleteGroupsError, KafkaJSNonRetriableError, protocolError } from '../errors'
-import { checkArray } from './arguments'
-import type { Routes } from './routes'
+import type { ConsumerGroupState } from '../consumer/consumer.js'
+import { failureOf, KafkaJSDeleteGroupsError, KafkaJSNonRetriableError, protocolError } from '../errors.js'
+import { checkArray } from './arguments.js'
+import type { Routes } from './routes.js'
 
 export class GroupAdmin {
   constructor(private readonly routes: Routes) {}

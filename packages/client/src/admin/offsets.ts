@@ -1,9 +1,9 @@
 /** Offsets: of topics, of groups, and the deletion of records before one. */
 
-import { KafkaJSDeleteTopicRecordsError, KafkaJSNonRetriableError, type PartitionFailure, protocolError } from '../errors'
-import { checkTopicName } from './arguments'
-import type { GroupAdmin } from './groups'
-import { DEFAULT_TIMEOUT_MS, type Routes } from './routes'
+import { KafkaJSDeleteTopicRecordsError, KafkaJSNonRetriableError, type PartitionFailure, protocolError } from '../errors.js'
+import { checkTopicName } from './arguments.js'
+import type { GroupAdmin } from './groups.js'
+import { DEFAULT_TIMEOUT_MS, type Routes } from './routes.js'
 
 export interface PartitionOffset {
   partition: number

@@ -1,8 +1,8 @@
 /** Which broker answers what: the controller, a group's coordinator, a resource's own broker; each call by the policy's tries. */
 
-import type { Cluster } from '../cluster'
-import type { Connection } from '../connection'
-import { ConfigResourceTypes } from '../enums'
+import type { Cluster } from '../cluster.js'
+import type { Connection } from '../connection.js'
+import { ConfigResourceTypes } from '../enums.js'
 
 /** Time limit of the broker's own work, in ms. */
 export const DEFAULT_TIMEOUT_MS = 5_000

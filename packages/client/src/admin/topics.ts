@@ -7,10 +7,10 @@ import {
   KafkaJSError,
   KafkaJSNonRetriableError,
   protocolError,
-} from '../errors'
-import type { PartitionMetadata } from '../producer/partitioner'
-import { checkArray, checkNewPartitions, checkNewTopics, checkTopicName } from './arguments'
-import { DEFAULT_TIMEOUT_MS, type Routes } from './routes'
+} from '../errors.js'
+import type { PartitionMetadata } from '../producer/partitioner.js'
+import { checkArray, checkNewPartitions, checkNewTopics, checkTopicName } from './arguments.js'
+import { DEFAULT_TIMEOUT_MS, type Routes } from './routes.js'
 
 export interface TopicConfig {
   topic: string

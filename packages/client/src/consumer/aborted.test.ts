@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { AbortedTransactions } from './aborted'
+import { AbortedTransactions } from './aborted.js'
 
 const batch = (lastOffset: number, producerId: number, kind: 'data' | 'abort' | 'commit' | 'plain' = 'data') => ({
   lastOffset,

@@ -1,7 +1,7 @@
 /** Pure: what programs hand to the consumer, checked. The texts are kafkajs' own: programs and tests match on them. */
 
-import { KafkaJSNonRetriableError } from '../errors'
-import type { TopicPartitionOffset } from './positions'
+import { KafkaJSNonRetriableError } from '../errors.js'
+import type { TopicPartitionOffset } from './positions.js'
 
 export interface TopicPartitions {
   topic: string

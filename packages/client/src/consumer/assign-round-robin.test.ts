@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { dealOut, roundRobin } from './assign-round-robin'
-import { AssignerProtocol } from './assigner-protocol'
+import { dealOut, roundRobin } from './assign-round-robin.js'
+import { AssignerProtocol } from './assigner-protocol.js'
 
 const kafkajs = createRequire(__filename)('kafkajs') as typeof import('kafkajs')
 const cluster = { findTopicPartitionMetadata: () => Array.from({ length: 10 }, (_, partitionId) => ({ partitionId })) }

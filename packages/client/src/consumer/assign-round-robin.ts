@@ -1,7 +1,7 @@
 /** The default assigner, kafkajs' own (name and bytes, so that members of both share a group): all partitions dealt out one by one. */
 
-import type { Logger } from '../logger'
-import { AssignerProtocol, type Assignment } from './assigner-protocol'
+import type { Logger } from '../logger.js'
+import { AssignerProtocol, type Assignment } from './assigner-protocol.js'
 
 export interface GroupMember {
   memberId: string

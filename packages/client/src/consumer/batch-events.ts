@@ -1,8 +1,8 @@
 /** The events around the handling of a batch, with kafkajs' payload. */
 
-import { CONSUMER_EVENTS } from '../events'
-import type { Clock } from '../ports'
-import type { Batch } from './batch'
+import { CONSUMER_EVENTS } from '../events.js'
+import type { Clock } from '../ports.js'
+import type { Batch } from './batch.js'
 
 /** Tells that a batch begins; the answer tells that it is done, and how long it took (ms). */
 export function batchEvents(batch: Batch, clock: Clock, emit: (type: string, payload: () => unknown) => void): () => void {

@@ -1,7 +1,7 @@
 /** Fetched bytes turned into what handlers see: messages with offsets and times as strings, and a batch that knows its lag. */
 
 import type { RecordHeader } from '@mq/protocol'
-import type { Headers } from '../producer/messages'
+import type { Headers } from '../producer/messages.js'
 
 export interface KafkaMessage {
   key: Buffer | null

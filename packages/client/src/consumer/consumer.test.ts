@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { logLevel } from '../enums'
-import { type ConsumerConfig, Kafka } from '../kafka'
-import { nodeEnvironment } from '../node-environment'
-import { FakeGroup, until } from '../testing/fake-group'
-import type { Consumer } from './consumer'
-import type { EachBatchPayload } from './runner'
+import { logLevel } from '../enums.js'
+import { type ConsumerConfig, Kafka } from '../kafka.js'
+import { nodeEnvironment } from '../node-environment.js'
+import { FakeGroup, until } from '../testing/fake-group.js'
+import type { Consumer } from './consumer.js'
+import type { EachBatchPayload } from './runner.js'
 
 const ILLEGAL_GENERATION = 22
 const UNKNOWN_MEMBER_ID = 25

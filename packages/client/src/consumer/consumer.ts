@@ -1,10 +1,10 @@
 /** The consumer's public face. What happens between run() and stop() is in life.ts. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { KafkaJSNonRetriableError } from '../errors'
-import type { ConsumerListeners, On } from '../event-payloads'
-import { CONSUMER_EVENTS, type ConsumerEvents, type Instrumentation, onOf } from '../events'
-import type { Logger } from '../logger'
+import { KafkaJSNonRetriableError } from '../errors.js'
+import type { ConsumerListeners, On } from '../event-payloads.js'
+import { CONSUMER_EVENTS, type ConsumerEvents, type Instrumentation, onOf } from '../events.js'
+import type { Logger } from '../logger.js'
 import {
   checkSubscription,
   checkTopics,
@@ -14,9 +14,9 @@ import {
   type Subscription,
   type TopicPartitionOffsetAndMetadata,
   type TopicPartitions,
-} from './arguments'
-import { Life, type LifeOptions } from './life'
-import type { EachBatchPayload, EachMessagePayload } from './runner'
+} from './arguments.js'
+import { Life, type LifeOptions } from './life.js'
+import type { EachBatchPayload, EachMessagePayload } from './runner.js'
 
 export type EachBatchHandler = (payload: EachBatchPayload) => Promise<void>
 export type EachMessageHandler = (payload: EachMessagePayload) => Promise<void>

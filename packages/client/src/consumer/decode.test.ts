@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder } from '@mq/protocol'
-import { decodeChunk } from './decode'
+import { decodeChunk } from './decode.js'
 
 const chunkOf = (records: Buffer, fetchOffset = 0) => ({
   topic: 't',

@@ -4,10 +4,10 @@
  */
 
 import { iterateAnyBatches, type Record as LogRecord, RecordBatch, readControlRecord } from '@mq/protocol'
-import { protocolError } from '../errors'
-import { AbortedTransactions } from './aborted'
-import { Batch, headersOf, type KafkaMessage } from './batch'
-import type { Chunk } from './fetcher'
+import { protocolError } from '../errors.js'
+import { AbortedTransactions } from './aborted.js'
+import { Batch, headersOf, type KafkaMessage } from './batch.js'
+import type { Chunk } from './fetcher.js'
 
 const CORRUPT_MESSAGE = 2
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { logLevel } from '../enums'
-import { Kafka } from '../kafka'
-import { nodeEnvironment } from '../node-environment'
-import { FakeBroker } from '../testing/fake-broker'
-import { FakeGroup, until } from '../testing/fake-group'
+import { logLevel } from '../enums.js'
+import { Kafka } from '../kafka.js'
+import { nodeEnvironment } from '../node-environment.js'
+import { FakeBroker } from '../testing/fake-broker.js'
+import { FakeGroup, until } from '../testing/fake-group.js'
 
 describe('fetching', () => {
   let group: FakeGroup

@@ -4,13 +4,13 @@
  */
 
 import { iterateAnyBatches } from '@mq/protocol'
-import { byTopic, type Cluster } from '../cluster'
-import { failureOf, protocolError } from '../errors'
-import type { Environment } from '../ports'
-import { type RetryPolicy, retryDelays } from '../retry'
-import type { ResponseOf } from '../versions'
-import type { AbortedTransaction } from './aborted'
-import { type PartitionPosition, type Positions, partitionKey } from './positions'
+import { byTopic, type Cluster } from '../cluster.js'
+import { failureOf, protocolError } from '../errors.js'
+import type { Environment } from '../ports.js'
+import { type RetryPolicy, retryDelays } from '../retry.js'
+import type { ResponseOf } from '../versions.js'
+import type { AbortedTransaction } from './aborted.js'
+import { type PartitionPosition, type Positions, partitionKey } from './positions.js'
 
 export interface FetchLimits {
   readonly maxBytesPerPartition: number

@@ -7,18 +7,18 @@
  */
 
 import type { AsyncLocalStorage } from 'node:async_hooks'
-import type { Cluster } from '../cluster'
-import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors'
-import { CONSUMER_EVENTS } from '../events'
-import type { Logger } from '../logger'
-import type { Environment } from '../ports'
-import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
-import { batchEvents } from './batch-events'
-import { Fetcher, type FetchLimits } from './fetcher'
-import { type Generation, isRejoin, type Membership } from './membership'
-import { Positions, type TopicPartitionOffset } from './positions'
-import { byTopic, Runner, type RunOptions } from './runner'
-import { StartOffsets } from './start-offsets'
+import type { Cluster } from '../cluster.js'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors.js'
+import { CONSUMER_EVENTS } from '../events.js'
+import type { Logger } from '../logger.js'
+import type { Environment } from '../ports.js'
+import { mayRetry, type RetryPolicy, retryDelays } from '../retry.js'
+import { batchEvents } from './batch-events.js'
+import { Fetcher, type FetchLimits } from './fetcher.js'
+import { type Generation, isRejoin, type Membership } from './membership.js'
+import { Positions, type TopicPartitionOffset } from './positions.js'
+import { byTopic, Runner, type RunOptions } from './runner.js'
+import { StartOffsets } from './start-offsets.js'
 
 export interface LifeOptions {
   readonly groupId: string

@@ -5,14 +5,14 @@
  *   no id ─▶ MEMBER_ID_REQUIRED: join again with the id that the coordinator gave (KIP-394)
  */
 
-import type { Cluster } from '../cluster'
-import type { Connection } from '../connection'
-import { failureOf, KafkaJSError, KafkaJSMemberIdRequired, KafkaJSNonRetriableError, protocolError } from '../errors'
-import type { Logger } from '../logger'
-import type { ResponseOf } from '../versions'
-import type { Assigner } from './assign-round-robin'
-import { AssignerProtocol, type Assignment } from './assigner-protocol'
-import type { TopicPartitionOffset } from './positions'
+import type { Cluster } from '../cluster.js'
+import type { Connection } from '../connection.js'
+import { failureOf, KafkaJSError, KafkaJSMemberIdRequired, KafkaJSNonRetriableError, protocolError } from '../errors.js'
+import type { Logger } from '../logger.js'
+import type { ResponseOf } from '../versions.js'
+import type { Assigner } from './assign-round-robin.js'
+import { AssignerProtocol, type Assignment } from './assigner-protocol.js'
+import type { TopicPartitionOffset } from './positions.js'
 
 export interface MembershipOptions {
   readonly cluster: Cluster

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Positions } from './positions'
+import { Positions } from './positions.js'
 
 function assigned(): Positions {
   const positions = new Positions()

@@ -3,16 +3,16 @@
  * Partitions are handled side by side up to the asked concurrency; messages of one partition strictly in order.
  */
 
-import { decompressReplaced, needsDecompression } from '../codecs'
-import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors'
-import type { Logger } from '../logger'
-import type { Environment } from '../ports'
-import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
-import type { Batch, KafkaMessage } from './batch'
-import { decodeChunk } from './decode'
-import type { Fetcher } from './fetcher'
-import { isRejoin, type Membership } from './membership'
-import { type Positions, partitionKey, type TopicPartitionOffset } from './positions'
+import { decompressReplaced, needsDecompression } from '../codecs.js'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from '../errors.js'
+import type { Logger } from '../logger.js'
+import type { Environment } from '../ports.js'
+import { mayRetry, type RetryPolicy, retryDelays } from '../retry.js'
+import type { Batch, KafkaMessage } from './batch.js'
+import { decodeChunk } from './decode.js'
+import type { Fetcher } from './fetcher.js'
+import { isRejoin, type Membership } from './membership.js'
+import { type Positions, partitionKey, type TopicPartitionOffset } from './positions.js'
 
 export interface EachMessagePayload {
   topic: string

@@ -1,11 +1,11 @@
 /** Where reading begins: a pending seek, what the group has stored, where this member stood before, or the reset; and what follows an offset out of range. */
 
-import type { Cluster } from '../cluster'
-import type { Logger } from '../logger'
-import type { Timers } from '../ports'
-import { EARLIEST, LATEST } from './arguments'
-import type { Membership } from './membership'
-import type { Positions } from './positions'
+import type { Cluster } from '../cluster.js'
+import type { Logger } from '../logger.js'
+import type { Timers } from '../ports.js'
+import { EARLIEST, LATEST } from './arguments.js'
+import type { Membership } from './membership.js'
+import type { Positions } from './positions.js'
 
 export interface StartOffsetsOptions {
   readonly cluster: Cluster

@@ -8,8 +8,8 @@
  */
 
 import { BatchBuilder, RECORD_BATCH } from '@mq/protocol'
-import { type Codec, compressBatch, replacedCodec } from '../codecs'
-import type { RecordInput } from './messages'
+import { type Codec, compressBatch, replacedCodec } from '../codecs.js'
+import type { RecordInput } from './messages.js'
 
 /** Batches with the same choices may share a request. */
 export interface Delivery {

@@ -1,6 +1,6 @@
 /** What programs hand to send(), checked and turned into records. A bad message is refused before anything is sent. */
 
-import { KafkaJSNonRetriableError } from '../errors'
+import { KafkaJSNonRetriableError } from '../errors.js'
 
 export interface Headers {
   [key: string]: Buffer | string | (Buffer | string)[] | undefined

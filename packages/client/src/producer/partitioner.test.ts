@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { defaultPartitioner, legacyMurmur2, legacyPartitioner, type PartitionMetadata } from './partitioner'
+import { defaultPartitioner, legacyMurmur2, legacyPartitioner, type PartitionMetadata } from './partitioner.js'
 
 const kafkajs = createRequire(__filename)('kafkajs') as typeof import('kafkajs')
 const partitions = (leaders: number[]): PartitionMetadata[] =>

@@ -1,7 +1,7 @@
 /** Which partition a message goes to: Java's choice for keys by default, kafkajs' old (wrong) hash for those who began with it. */
 
 import { murmur2 } from '@mq/protocol'
-import type { Message } from './messages'
+import type { Message } from './messages.js'
 
 export interface PartitionMetadata {
   partitionErrorCode: number

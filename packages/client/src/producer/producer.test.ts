@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type Body, type ProduceRequest, RecordBatch } from '@mq/protocol'
-import { CompressionTypes, logLevel } from '../enums'
-import { Kafka, type ProducerConfig } from '../kafka'
-import { nodeEnvironment } from '../node-environment'
-import { FakeBroker, topicMetadata } from '../testing/fake-broker'
+import { CompressionTypes, logLevel } from '../enums.js'
+import { Kafka, type ProducerConfig } from '../kafka.js'
+import { nodeEnvironment } from '../node-environment.js'
+import { FakeBroker, topicMetadata } from '../testing/fake-broker.js'
 
 type Produce = Body<typeof ProduceRequest>
 

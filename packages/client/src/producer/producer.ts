@@ -1,14 +1,14 @@
 /** The producer's public face: checks what it is given, places records in partitions, and tells where they went. sender.ts sends. */
 
-import type { CompressionTypes } from '../enums'
-import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNotImplemented, KafkaJSTopicMetadataNotLoaded } from '../errors'
-import type { On, ProducerListeners } from '../event-payloads'
-import { type Instrumentation, onOf, PRODUCER_EVENTS, type ProducerEvents } from '../events'
-import type { Logger } from '../logger'
-import type { Delivery, Placed } from './accumulator'
-import { type Message, recordOf } from './messages'
-import type { Partitioner } from './partitioner'
-import { Sender, type SenderOptions } from './sender'
+import type { CompressionTypes } from '../enums.js'
+import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNotImplemented, KafkaJSTopicMetadataNotLoaded } from '../errors.js'
+import type { On, ProducerListeners } from '../event-payloads.js'
+import { type Instrumentation, onOf, PRODUCER_EVENTS, type ProducerEvents } from '../events.js'
+import type { Logger } from '../logger.js'
+import type { Delivery, Placed } from './accumulator.js'
+import { type Message, recordOf } from './messages.js'
+import type { Partitioner } from './partitioner.js'
+import { Sender, type SenderOptions } from './sender.js'
 
 export interface ProducerRecord {
   topic: string

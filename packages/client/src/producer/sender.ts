@@ -1,15 +1,15 @@
 /** Carries batches from the accumulator to the leaders: who may send now, what was answered, what is tried again. */
 
 import { crc32c, RECORD_BATCH } from '@mq/protocol'
-import type { Cluster } from '../cluster'
-import { failureOf, KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError, protocolError } from '../errors'
-import type { Logger } from '../logger'
-import type { Environment } from '../ports'
-import { mayRetry, type RetryPolicy, retryDelays } from '../retry'
-import type { ResponseOf } from '../versions'
-import { Accumulator, type Batch, type Delivery, type Placed } from './accumulator'
-import type { RecordInput } from './messages'
-import { Sequences, type Stamp } from './sequences'
+import type { Cluster } from '../cluster.js'
+import { failureOf, KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError, protocolError } from '../errors.js'
+import type { Logger } from '../logger.js'
+import type { Environment } from '../ports.js'
+import { mayRetry, type RetryPolicy, retryDelays } from '../retry.js'
+import type { ResponseOf } from '../versions.js'
+import { Accumulator, type Batch, type Delivery, type Placed } from './accumulator.js'
+import type { RecordInput } from './messages.js'
+import { Sequences, type Stamp } from './sequences.js'
 
 export interface SenderOptions {
   readonly cluster: Cluster

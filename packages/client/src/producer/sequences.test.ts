@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Sequences } from './sequences'
+import { Sequences } from './sequences.js'
 
 describe('sequences', () => {
   it('count records per partition', () => {

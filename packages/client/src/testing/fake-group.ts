@@ -4,8 +4,8 @@
  */
 
 import { BatchBuilder } from '@mq/protocol'
-import { AssignerProtocol } from '../consumer/assigner-protocol'
-import { type Answers, FakeBroker, topicMetadata } from './fake-broker'
+import { AssignerProtocol } from '../consumer/assigner-protocol.js'
+import { type Answers, FakeBroker, topicMetadata } from './fake-broker.js'
 
 const OFFSET_OUT_OF_RANGE = 1
 

@@ -1,6 +1,6 @@
 /** Test-only: timers that fire when the test says how much time has passed. */
 
-import type { Clock, Timers } from '../ports'
+import type { Clock, Timers } from '../ports.js'
 
 export class ManualTime implements Timers, Clock {
   #now = 1_000_000

@@ -8,7 +8,7 @@ import {
   RecordBatch,
   valuesOf,
 } from '@mq/protocol'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { COORDINATOR_CONFIG } from '../config.js'
 import { SILENT } from '../runtime/ports.js'
 import { ManualTime, MemoryPartition, SeededRandom } from '../testing.js'

@@ -1,6 +1,6 @@
 /** The small shared functions, against the vectors of Apache Kafka. */
 import assert from 'node:assert/strict'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { RecordCursor } from '../records/cursor.js'
 import { writeUnsignedVarint, writeVarint, writeVarlong } from '../records/varint.js'
 import { javaStringHash, murmur2, partitionForGroup, partitionForKey } from './partition.js'

@@ -1,7 +1,7 @@
 /** What is built is what is read, within the budget. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { CODECS, type CodecName } from '../compression/index.js'
 import { RecordBatch } from './batch.js'
 import { type AppendRecord, BatchBuilder } from './builder.js'

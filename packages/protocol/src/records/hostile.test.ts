@@ -1,7 +1,7 @@
 /** Whatever the bytes are, reading them ends, in records or in a RecordsError. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { crc32 } from '../crc.js'
 import { type AnyBatch, iterateAnyBatches } from './any.js'
 import { RecordBatch } from './batch.js'

@@ -1,6 +1,6 @@
 /** Record batches of every magic, good and damaged, as Apache Kafka 3.9.1 wrote and judged them. */
 import assert from 'node:assert/strict'
-import { vectors } from '../../../../conformance'
+import { vectors } from '../../../../conformance/index.js'
 import { codecName, useCodecs, type Way } from '../compression/index.js'
 import { ZSTD } from '../compression/zstd.js'
 import { errorCode } from '../errors.js'
