@@ -13,6 +13,7 @@ import {
   MemoryDisk,
   type MetaProperties,
   nodeDisk,
+  nodeEnvironment,
   readDirectoryOwner,
   unlockDirectory,
 } from '@mq/log'
@@ -121,6 +122,7 @@ async function openLogs(
     ...environment,
     dirs: directories,
     disk,
+    offload: nodeEnvironment.offload,
     logger: log,
     brokerId,
     clusterId,

@@ -16,6 +16,7 @@ export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 export { MemoryDisk } from './memory-disk.js'
 export { nodeEnvironment } from './node-environment.js'
+export { OffloadError } from './offload.js'
 export type {
   AbortedTransaction,
   Appended,
@@ -36,6 +37,7 @@ export type {
   DiskFile,
   DiskStat,
   Logger,
+  Offload,
   OpenMode,
   Processes,
   ProcessIdentity,

@@ -4,7 +4,7 @@
 import type { IndexMemory } from './index-memory.js'
 import type { OpenFiles } from './open-files.js'
 import { type Refused, refused } from './outcomes.js'
-import { type Clock, type Disk, DiskError, type Logger, type Random, type Timers, type Turn } from './ports.js'
+import { type Clock, type Disk, DiskError, type Logger, type Offload, type Random, type Timers, type Turn } from './ports.js'
 import type { TailCache } from './tail-cache.js'
 
 export interface LogContext {
@@ -17,6 +17,8 @@ export interface LogContext {
   readonly turn?: Turn | undefined
   readonly files: OpenFiles
   readonly tail: TailCache
+  /** On the same disk as `disk`. */
+  readonly offload: Offload
   readonly indexMemory: IndexMemory
   readonly directory: DirectoryHealth
   readonly producerIdExpirationMs: () => number

@@ -10,12 +10,14 @@ import type { PartitionLog } from './log.js'
 import type { LogDirectories as LogDirectoriesPort, LogPartition } from './log-api.js'
 import { DirectoryHealth } from './log-context.js'
 import { LogDirectory, LogDirectoryError } from './log-directory.js'
+import { InlineOffload } from './offload.js'
 import { OpenFiles } from './open-files.js'
 import {
   type Clock,
   type Disk,
   DiskError,
   type Logger,
+  type Offload,
   type Processes,
   type Random,
   SILENT,
@@ -36,6 +38,8 @@ export interface LogDirectoriesOptions {
   /** With it, small appends of one turn leave in one write (and `append` answers later). */
   readonly turn?: Turn
   readonly logger?: Logger
+  /** Makes what runs long work on that disk; called once, closed with the directories. Default: on the event loop. */
+  readonly offload?: (disk: Disk) => Offload
   readonly brokerId: number
   /** Written into a new directory, held against that of an old one. */
   readonly clusterId?: string
@@ -63,6 +67,7 @@ export class BrokerLogDirectories implements LogDirectories {
   readonly #options: LogDirectoriesOptions
   readonly #config: DirectoriesConfig
   readonly #directories: LogDirectory[] = []
+  readonly #offload: Offload
   readonly #byName = new Map<string, PartitionLog>()
   readonly #creating = new Map<string, Promise<PartitionLog>>()
   /** Topics whose configs are not known yet: nothing of them is removed. */
@@ -75,6 +80,7 @@ export class BrokerLogDirectories implements LogDirectories {
   private constructor(options: LogDirectoriesOptions) {
     this.#options = options
     this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...options.config }
+    this.#offload = options.offload?.(options.disk) ?? new InlineOffload(options.disk)
   }
 
   static async open(options: LogDirectoriesOptions): Promise<BrokerLogDirectories> {
@@ -97,6 +103,7 @@ export class BrokerLogDirectories implements LogDirectories {
       random: options.random,
       logger: options.logger ?? SILENT,
       turn: options.turn,
+      offload: this.#offload,
       files: new OpenFiles(options.disk, options.openFilesLimit),
       tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
       indexMemory: new IndexMemory(options.indexMemoryBytes ?? 32 * 1024 * 1024),
@@ -281,6 +288,7 @@ export class BrokerLogDirectories implements LogDirectories {
     // A checkpoint that is under way must not replace the last one afterwards.
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.close()
+    await this.#offload.close()
   }
 
   /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
@@ -288,6 +296,7 @@ export class BrokerLogDirectories implements LogDirectories {
     if (!this.#stop()) return
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.abandon()
+    await this.#offload.close()
   }
 
   #stop(): boolean {

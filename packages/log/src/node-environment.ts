@@ -1,7 +1,9 @@
 /** The outside of a log on this machine: its clock, timers, random numbers, disk and processes. */
 import { randomBytes } from 'node:crypto'
 import { nodeDisk, nodeProcesses } from './disk-node.js'
-import type { Clock, Disk, Processes, Random, Timers } from './ports.js'
+import { InlineOffload } from './offload.js'
+import { WorkerOffload } from './offload-node.js'
+import type { Clock, Disk, Offload, Processes, Random, Timers } from './ports.js'
 
 /** setTimeout fires at once beyond it. */
 const LONGEST_TIMEOUT_MS = 0x7fff_ffff
@@ -20,10 +22,19 @@ function after(delayMs: number, fire: () => void): () => void {
   return () => clearTimeout(timeout)
 }
 
-export const nodeEnvironment: { clock: Clock; timers: Timers; random: Random; disk: Disk; processes: Processes } = {
+export const nodeEnvironment: {
+  clock: Clock
+  timers: Timers
+  random: Random
+  disk: Disk
+  processes: Processes
+  offload: (disk: Disk) => Offload
+} = {
   clock: { now: () => Date.now(), monotonic: () => performance.now() },
   timers: { after },
   random: { next: () => Math.random(), bytes: (count) => randomBytes(count) },
   disk: nodeDisk,
   processes: nodeProcesses,
+  // A thread knows the file system of this machine and no other disk.
+  offload: (disk) => (disk === nodeDisk ? new WorkerOffload() : new InlineOffload(disk)),
 }

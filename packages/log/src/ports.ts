@@ -1,7 +1,9 @@
 /**
- * What a log needs of the outside: clock, timers, random numbers and a disk. Real ones live at the edge (`disk-node.ts`,
- * `node-environment.ts`), simulated ones in `memory-disk.ts`, `testing.ts` and the simulator; nothing else here touches the machine.
+ * What a log needs of the outside: clock, timers, random numbers, a disk, and threads for long work. Real ones live at the edge
+ * (`disk-node.ts`, `offload-node.ts`, `node-environment.ts`), simulated ones in `memory-disk.ts`, `offload.ts`, `testing.ts` and the
+ * simulator; nothing else here touches the machine.
  */
+import type { Jobs } from './jobs/table.js'
 
 /** Wall clock for record times and retention; monotonic for everything that measures how long something took. */
 export interface Clock {
@@ -116,6 +118,37 @@ export interface Logger {
 }
 
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
+
+export interface RunOptions<Progress> {
+  /** Aborted, a job that waits is not run, and one that runs ends soon; either way it rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Called now and then while the job runs. */
+  readonly progress?: (done: Progress) => void
+}
+
+/** Runs the jobs of a table by their names. */
+export interface OffloadOf<Table extends { readonly [Name in keyof Table]: JobTypes }> {
+  /**
+   * At most two at a time of each lane (jobs/job.ts), the rest wait in order.
+   * Rejects with what the job throws, its class kept; with OffloadError when its thread died, or after `close`.
+   */
+  run<Name extends keyof Table & string>(
+    name: Name,
+    input: Table[Name]['input'],
+    options?: RunOptions<Table[Name]['progress']>,
+  ): Promise<Table[Name]['output']>
+  /** Cancels what runs and waits. Resolves when all of it has ended and no thread of it is left. */
+  close(): Promise<void>
+}
+
+interface JobTypes {
+  readonly input: unknown
+  readonly output: unknown
+  readonly progress: unknown
+}
+
+/** Long work beside the event loop. Inline where there are no workers: disk in memory, simulator. */
+export interface Offload extends OffloadOf<Jobs> {}
 
 /** A process, told apart from a later one with the same number by when it started. */
 export interface ProcessIdentity {
