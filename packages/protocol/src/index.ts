@@ -28,7 +28,7 @@ export {
   requestHeaderVersion,
   responseHeaderVersion,
 } from './wire/header.js'
-export type { Int64Reading } from './wire/primitives.js'
+export { type Int64Reading, MAX_STRING_BYTES } from './wire/primitives.js'
 export { Reader } from './wire/reader.js'
 export { SlabFrames } from './wire/slab-frames.js'
 export { Writer } from './wire/writer.js'

@@ -1,5 +1,5 @@
 /** Rules of topic configs: what an override must be, and the values a topic ends up with. */
-import { type ConfigValue, parseConfig, topicValuesOf } from '@mq/protocol'
+import { type ConfigValue, MAX_STRING_BYTES, parseConfig, topicValuesOf } from '@mq/protocol'
 import type { TopicConfigRules } from '../controller/api.js'
 import { topicDefaultText } from './describe.js'
 import type { ReadConfig } from './read.js'
@@ -43,6 +43,8 @@ export function topicConfigRules(config: ReadConfig): TopicConfigRules {
         if (found === undefined) return `Unknown topic config name: ${name}`
         const parsed = parseConfig(name, found.row, text)
         if (parsed.kind === 'invalid') return parsed.message
+        const size = Buffer.byteLength(parsed.text ?? '')
+        if (size > MAX_STRING_BYTES) return `Invalid value for configuration ${name}: ${size} bytes, no answer could tell it`
       }
       return acrossKeys(topicConfigOf(overrides, config))
     },

@@ -2,6 +2,7 @@
  * What the controller's rules give back: results to answer with, and effects for the runner. Effects are carried out in order; the results
  * count only when they were.
  */
+import { answerMessage } from '../answer-message.js'
 import type { PartitionImage, TopicImage } from '../metadata/image.js'
 import { NO_LEADER } from '../metadata/image.js'
 import type { ControllerError, ControllerResult } from './api.js'
@@ -20,15 +21,10 @@ export interface Decision<Result> {
 
 export const NO_ERROR: ControllerResult = { error: 'NONE', message: null }
 
-/** Messages repeat names and values of requests; a string of an answer has room for 32767 bytes, and a reader for less. */
-const LONGEST_MESSAGE = 1000
-
-export function failure(error: ControllerError, message: string | null): ControllerResult {
-  return {
-    error,
-    message: message === null || message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}…`,
-  }
-}
+export const failure = (error: ControllerError, message: string | null): ControllerResult => ({
+  error,
+  message: answerMessage(message),
+})
 
 /** A request for more is refused with INVALID_PARTITIONS: one request must not fill the disk with folders (docs/differences.md). */
 export const NEW_PARTITIONS_LIMIT = 10_000

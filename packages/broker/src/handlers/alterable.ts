@@ -1,5 +1,6 @@
 /** What AlterConfigs and IncrementalAlterConfigs check alike before the controller sees the request, and how results find their place. */
 import type { ErrorName } from '@mq/protocol'
+import { answerMessage } from '../answer-message.js'
 import { RESOURCE } from './describe-configs.js'
 
 interface Resource {
@@ -50,7 +51,7 @@ export function inOrder<R extends Resource>(resources: readonly R[], problemOf: 
       return resources.map(({ resourceType, resourceName }, at) => {
         const problem = problems[at] ?? null
         const { error, message } = problem === null ? results[next++]! : { error: 'INVALID_REQUEST' as const, message: problem }
-        return { resourceType, resourceName, errorCode: codeOf(error), errorMessage: message }
+        return { resourceType, resourceName, errorCode: codeOf(error), errorMessage: answerMessage(message) }
       })
     },
   }

@@ -1,5 +1,6 @@
 /** DescribeConfigs v0-4. v1 sources and synonyms (KIP-226), v3 types and documentation (KIP-569), v4 flexible. */
 import { type ErrorName, errorCode } from '@mq/protocol'
+import { answerMessage } from '../answer-message.js'
 import { type DescribedConfig, type DescribeOptions, describeBroker, describeTopic } from '../config/describe.js'
 import type { BrokerServices } from '../services.js'
 import { topicNameProblem } from '../topic-name.js'
@@ -33,15 +34,20 @@ export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, a
     // 3.9.1 never says `isDefault`, the word of v0 for what later versions call the source.
     if (!('error' in answer)) results.push({ resourceType, resourceName, errorMessage: null, configs: answer })
     else {
-      results.push({ resourceType, resourceName, errorCode: errorCode(answer.error), errorMessage: answer.message, configs: [] })
+      results.push({
+        resourceType,
+        resourceName,
+        errorCode: errorCode(answer.error),
+        errorMessage: answerMessage(answer.message),
+        configs: [],
+      })
     }
     if (results.length % AT_ONCE === 0) await new Promise<void>((resolve) => broker.turn.afterThisTurn(resolve))
   }
   return { results }
 })
 
-/** Names are repeated in messages: a long one is cut, so that the answer can be written. */
-const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message: message.slice(0, 1000) })
+const invalidRequest = (message: string): Failure => ({ error: 'INVALID_REQUEST', message })
 
 function describe(type: number, name: string, options: DescribeOptions, broker: BrokerServices): DescribedConfig[] | Failure {
   switch (type) {

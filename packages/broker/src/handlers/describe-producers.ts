@@ -1,5 +1,6 @@
 /** DescribeProducers v0 (KIP-664): the producers that partitions remember, with their open transactions. */
 import { type DescribeProducersResponse, ERRORS, type ErrorName, errorCode, type Input } from '@mq/protocol'
+import { answerMessage } from '../answer-message.js'
 import type { BrokerServices } from '../services.js'
 import { topicNameProblem } from '../topic-name.js'
 import { handler } from './handler.js'
@@ -24,7 +25,7 @@ export const describeProducers = handler('DescribeProducers', { versions: '0' },
 /** What concerns the whole topic, with a reason. */
 function problemOf(broker: BrokerServices, topic: string): { errorCode: number; errorMessage: string } | null {
   const invalid = topicNameProblem(topic)
-  if (invalid !== null) return { errorCode: errorCode('INVALID_TOPIC_EXCEPTION'), errorMessage: invalid }
+  if (invalid !== null) return { errorCode: errorCode('INVALID_TOPIC_EXCEPTION'), errorMessage: answerMessage(invalid) }
   if (broker.controller.image().topic(topic) !== undefined) return null
   const error = 'UNKNOWN_TOPIC_OR_PARTITION'
   return { errorCode: errorCode(error), errorMessage: ERRORS[error].meaning }
