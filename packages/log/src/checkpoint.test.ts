@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { epochsToText, offsetsToText, readEpochs, readOffsets, writeAtomically } from './checkpoint.js'
+import { epochsToText, makeDirectory, offsetsToText, readEpochs, readOffsets, writeAtomically } from './checkpoint.js'
 import { MemoryDisk } from './memory-disk.js'
 import { propertyOptions } from './property-options.test.support.js'
 
@@ -22,7 +22,7 @@ describe('checkpoint files', () => {
   it('are the old one or the new one after a stop at any operation', async () => {
     for (let operation = 0; operation < 12; operation++) {
       const disk = new MemoryDisk()
-      disk.makeDirectoryNow('/d')
+      await makeDirectory(disk, '/d')
       await writeAtomically(disk, '/d/f', Buffer.from('old'))
       const started = disk.operations
       disk.faults = ({ number }) => {

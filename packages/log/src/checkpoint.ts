@@ -23,6 +23,14 @@ export interface Problem {
   readonly problem: string
 }
 
+/** Makes a folder and its missing parents; resolves when their names are on the disk. */
+export async function makeDirectory(disk: Disk, path: string): Promise<void> {
+  const made: string[] = []
+  for (let at = posix.normalize(path); disk.statNow(at) === null; at = posix.dirname(at)) made.push(at)
+  disk.makeDirectoryNow(path)
+  for (const folder of made) await disk.syncDirectory(posix.dirname(folder))
+}
+
 /** Replaces a small file at once: temporary file, sync, rename, sync of the folder. */
 export async function writeAtomically(disk: Disk, path: string, bytes: Buffer): Promise<void> {
   const temporary = `${path}.tmp`

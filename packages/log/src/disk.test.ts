@@ -45,6 +45,7 @@ describe('the memory disk after a stop of the machine', () => {
   const make = () => {
     const disk = new MemoryDisk()
     disk.makeDirectoryNow('/d')
+    disk.syncAll()
     return disk
   }
 
@@ -86,6 +87,52 @@ describe('the memory disk after a stop of the machine', () => {
       const again = disk.crash(undefined, () => survives)
       assert.equal(again.readFileNow('/d/old').toString(), survives ? 'new' : 'old')
     }
+  })
+
+  it('loses folders whose names were not synced, with all that is in them', async () => {
+    for (const survives of [true, false]) {
+      const disk = make()
+      disk.makeDirectoryNow('/d/old')
+      disk.openNow('/d/old/f', 'create')
+      disk.syncAll()
+      disk.renameNow('/d/old', '/d/new')
+      disk.makeDirectoryNow('/d/made')
+      disk.openNow('/d/made/g', 'create')
+      await disk.syncDirectory('/d/made')
+      const again = disk.crash(undefined, () => survives)
+      assert.equal(again.statNow(survives ? '/d/new/f' : '/d/old/f')?.kind, 'file')
+      assert.equal(again.statNow(survives ? '/d/old' : '/d/new'), null)
+      assert.equal(again.statNow('/d/made/g')?.kind, survives ? 'file' : undefined)
+    }
+  })
+
+  it('shows what would be left while it goes on', () => {
+    const disk = make()
+    const file = disk.openNow('/d/f', 'create')
+    file.writevNow([Buffer.from('abcd')], 0)
+    const copy = disk.afterCrash(
+      () => ({ from: 2, to: 4 }),
+      () => true,
+    )
+    assert.deepEqual([...copy.readFileNow('/d/f')], [0, 0, 99, 100])
+    file.writevNow([Buffer.from('x')], 0)
+    assert.equal(disk.readFileNow('/d/f').toString(), 'xbcd')
+    assert.deepEqual([...copy.readFileNow('/d/f')], [0, 0, 99, 100])
+  })
+
+  it('makes durable by a slow sync only what was written before it began', async () => {
+    const disk = make()
+    const file = disk.openNow('/d/f', 'create')
+    await disk.syncDirectory('/d')
+    file.writevNow([Buffer.from('ab')], 0)
+    let end = () => {}
+    disk.delays = () => new Promise((resolve) => (end = resolve))
+    const syncing = file.dataSync()
+    file.writevNow([Buffer.from('cd')], 2)
+    assert.equal(disk.afterCrash().readFileNow('/d/f').length, 0)
+    end()
+    await syncing
+    assert.equal(disk.afterCrash().readFileNow('/d/f').toString(), 'ab')
   })
 
   it('fails and shortens what the fault function says', () => {

@@ -1,7 +1,7 @@
 /** Public face of @mq/log. */
 
 export type { AppendOptions } from './append-queue.js'
-export { LEADER_EPOCHS, readEpochs } from './checkpoint.js'
+export { LEADER_EPOCHS, makeDirectory, readEpochs } from './checkpoint.js'
 export { LOG_CONFIG } from './config.js'
 export { COMPACTION_CONFIG } from './config-compaction.js'
 export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'

@@ -9,6 +9,7 @@ import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
 import {
   HIGH_WATERMARKS,
   LOG_START_OFFSETS,
+  makeDirectory,
   offsetsToText,
   type PartitionOffsets,
   RECOVERY_POINTS,
@@ -103,7 +104,7 @@ export class LogDirectory {
 
   /** Takes the directory into use. @throws LogDirectoryError, DiskError */
   async claim(): Promise<void> {
-    this.#disk.makeDirectoryNow(this.path)
+    await makeDirectory(this.#disk, this.path)
     const holder = lockDirectory(this.#disk, this.#options.processes, this.path)
     if (holder !== null) throw new LogDirectoryError('locked', this.path, `in use by ${holder}`)
     try {

@@ -3,13 +3,23 @@
  * not synced, and open it again. Faults (no space, input/output errors, short writes) are injected by a function.
  */
 import { posix } from 'node:path'
-import { Pages } from './pages.js'
-import { PathIndex } from './path-index.js'
+import { Content, copyOf, Folder, type Kept, type Lost, type NameChange, type Node } from './memory-tree.js'
 import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
 
 /** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken (a sync that takes 0 does nothing and says it did). */
 export interface DiskOperation {
-  readonly kind: 'open' | 'write' | 'read' | 'truncate' | 'sync' | 'rename' | 'remove' | 'mkdir' | 'list' | 'syncDirectory'
+  readonly kind:
+    | 'open'
+    | 'write'
+    | 'read'
+    | 'truncate'
+    | 'sync'
+    | 'rename'
+    | 'remove'
+    | 'mkdir'
+    | 'list'
+    | 'stat'
+    | 'syncDirectory'
   readonly path: string
   /** Counts all operations since the disk was made. */
   readonly number: number
@@ -18,69 +28,19 @@ export interface DiskOperation {
 
 export type Fault = { readonly fail: DiskErrorCode } | { readonly take: number } | undefined
 export type Faults = (operation: DiskOperation) => Fault
+/** For operations with a promise: what they wait for before they happen, if for anything. */
+export type Delays = (operation: DiskOperation) => Promise<void> | undefined
 
-/** Thrown by a fault function to stop the machine in the middle of an operation. */
+/** What every operation ends with once the machine stopped. */
 export class MachineStopped extends Error {}
 
-/** A write that is not yet durable. */
-interface Unsynced {
-  readonly position: number
-  /** Null for a truncation to `position`. */
-  readonly bytes: Buffer | null
-}
-
-/** What a file holds now and, when durability is watched, what it would hold after the machine stopped. */
-class Content {
-  readonly now = new Pages()
-  readonly durable: Pages | null
-  unsynced: Unsynced[] = []
-  modifiedMs = 0
-
-  constructor(durability: 'watched' | 'ignored') {
-    this.durable = durability === 'watched' ? new Pages() : null
-  }
-
-  write(position: number, bytes: Buffer): void {
-    this.now.write(position, bytes)
-    if (this.durable !== null) this.unsynced.push({ position, bytes: Buffer.from(bytes) })
-  }
-
-  truncate(size: number): void {
-    this.now.truncate(size)
-    if (this.durable !== null) this.unsynced.push({ position: size, bytes: null })
-  }
-
-  sync(): void {
-    for (const change of this.unsynced) this.#makeDurable(change)
-    this.unsynced = []
-  }
-
-  #makeDurable(change: Unsynced): void {
-    if (change.bytes === null) this.durable?.truncate(change.position)
-    else this.durable?.write(change.position, change.bytes)
-  }
-
-  /** After a stop of the machine: durable bytes and, of what was not synced, what `keep` lets live (a write may be torn). */
-  crash(keep: (change: { readonly sizeInBytes: number }) => number): void {
-    for (const { position, bytes } of this.unsynced) {
-      const kept = keep({ sizeInBytes: bytes?.length ?? 1 })
-      if (kept > 0) this.#makeDurable({ position, bytes: bytes === null ? null : bytes.subarray(0, kept) })
-    }
-    this.unsynced = []
-    if (this.durable !== null) this.now.copyOf(this.durable)
-  }
-}
-
-/** A change of names: durable once the folder is synced. */
-type NameChange = { readonly folder: string; readonly apply: (names: Map<string, Content>) => void }
-
 export class MemoryDisk implements Disk {
-  #files = new PathIndex<Content>()
-  #durableFiles = new Map<string, Content>()
+  #root: Folder
   #nameChanges: NameChange[] = []
-  #folders = PathIndex.of<true>([['/', true]])
   #operations = 0
+  #isStopped = false
   #faults: Faults
+  #delays: Delays = () => undefined
   readonly #now: () => number
   readonly #durability: 'watched' | 'ignored'
 
@@ -94,10 +54,15 @@ export class MemoryDisk implements Disk {
     this.#now = options.now ?? (() => 0)
     this.#faults = options.faults ?? (() => undefined)
     this.#durability = options.durability ?? 'watched'
+    this.#root = new Folder()
   }
 
   set faults(faults: Faults) {
     this.#faults = faults
+  }
+
+  set delays(delays: Delays) {
+    this.#delays = delays
   }
 
   get operations(): number {
@@ -106,163 +71,207 @@ export class MemoryDisk implements Disk {
 
   /**
    * Stops the machine. What comes up again is a new disk: only durable names and bytes are left, and what `keep` says of each
-   * unsynced write: how many of its bytes reached the platter (0 none; less than its size tears it). Names not synced live when
-   * `keepName` says so. This disk does nothing any more.
+   * unsynced write: how many of its first bytes, or which part of it, reached the platter. Names not synced live when `keepName` says
+   * so; it is asked in the order of the changes. This disk does nothing any more.
    */
-  crash(keep: (change: { readonly sizeInBytes: number }) => number = () => 0, keepName: () => boolean = () => false): MemoryDisk {
-    for (const change of this.#nameChanges) if (keepName()) change.apply(this.#durableFiles)
-    const again = new MemoryDisk({ now: this.#now, durability: this.#durability })
-    for (const content of new Set(this.#durableFiles.values())) content.crash(keep)
-    again.#files = PathIndex.of(this.#durableFiles)
-    again.#durableFiles = new Map(this.#durableFiles)
-    again.#folders = PathIndex.of(this.#folders.entries())
-    this.#files = new PathIndex()
-    this.#durableFiles = new Map()
+  crash(keep?: (change: Lost) => Kept, keepName?: (change: { readonly folder: string }) => boolean): MemoryDisk {
+    const again = this.afterCrash(keep, keepName)
     this.stop()
+    this.#root = new Folder()
+    this.#nameChanges = []
+    return again
+  }
+
+  /** The disk that would come up if the machine stopped now; this one goes on. */
+  afterCrash(
+    keep: (change: Lost) => Kept = () => 0,
+    keepName: (change: { readonly folder: string }) => boolean = () => false,
+  ): MemoryDisk {
+    const again = new MemoryDisk({ now: this.#now, durability: this.#durability })
+    const namesOf = new Map<Folder, Map<string, Node>>()
+    for (const { folder, path, apply } of this.#nameChanges) {
+      if (!keepName({ folder: path })) continue
+      const names = namesOf.get(folder) ?? new Map(folder.durable)
+      namesOf.set(folder, names)
+      apply(names)
+    }
+    again.#root = copyOf(this.#root, (folder) => namesOf.get(folder) ?? folder.durable, keep)
     return again
   }
 
   /** Every operation throws MachineStopped from now on. */
   stop(): void {
-    this.#faults = () => {
-      throw new MachineStopped('the machine stopped')
-    }
+    this.#isStopped = true
   }
 
   /** Everything as it is becomes durable. */
   syncAll(): void {
-    for (const content of this.#files.values()) content.sync()
     this.#nameChanges = []
-    this.#durableFiles = new Map(this.#files.entries())
+    this.#root.syncAll()
   }
 
   ask(kind: DiskOperation['kind'], path: string, sizeInBytes = 0): number {
-    const fault = this.#faults({ kind, path, number: this.#operations++, sizeInBytes })
-    if (fault === undefined) return sizeInBytes
-    if ('fail' in fault) throw new DiskError(fault.fail, kind, path, 'injected')
-    return Math.min(fault.take, sizeInBytes)
+    return this.#asked({ kind, path, number: this.#operations++, sizeInBytes })
+  }
+
+  #asked(operation: DiskOperation): number {
+    this.#mustRun()
+    const fault = this.#faults(operation)
+    // A fault function may stop the machine at the operation.
+    this.#mustRun()
+    if (fault === undefined) return operation.sizeInBytes
+    if ('fail' in fault) throw new DiskError(fault.fail, operation.kind, operation.path, 'injected')
+    return Math.min(fault.take, operation.sizeInBytes)
+  }
+
+  /** As `ask`, for an operation that may have to wait: it happens once `delay` is over. */
+  askToWait(kind: DiskOperation['kind'], path: string, sizeInBytes = 0): { taken: number; delay: Promise<void> | undefined } {
+    const operation = { kind, path, number: this.#operations++, sizeInBytes }
+    const taken = this.#asked(operation)
+    return { taken, delay: this.#delays(operation)?.then(() => this.#mustRun()) }
+  }
+
+  #mustRun(): void {
+    if (this.#isStopped) throw new MachineStopped('the machine stopped')
   }
 
   openNow(path: string, mode: OpenMode): DiskFile {
     const at = posix.normalize(path)
     this.ask('open', at)
-    let content = this.#files.get(at)
+    let content = this.#find(at)
+    if (content instanceof Folder) throw new DiskError('EOTHER', 'open', path, 'is a folder')
     if (content === undefined) {
       if (mode !== 'create') throw new DiskError('ENOENT', 'open', path, 'no such file')
-      if (!this.#folders.has(posix.dirname(at))) throw new DiskError('ENOENT', 'open', path, 'no such folder')
+      const folder = this.#folderAt(posix.dirname(at), 'open')
       content = new Content(this.#durability)
       content.modifiedMs = this.#now()
-      this.#name(at, content)
+      this.#set(folder, at, content)
     }
     return new MemoryFile(this, at, content, this.#now)
   }
 
-  #name(path: string, content: Content): void {
-    this.#files.set(path, content)
-    this.#renamed({ folder: posix.dirname(path), apply: (names) => names.set(path, content) })
+  #find(path: string): Node | undefined {
+    let node: Node | undefined = this.#root
+    for (const name of path.split('/')) {
+      if (name === '') continue
+      if (!(node instanceof Folder)) return undefined
+      node = node.names.get(name)
+    }
+    return node
   }
 
-  #unname(path: string): void {
-    this.#files.delete(path)
-    this.#renamed({ folder: posix.dirname(path), apply: (names) => names.delete(path) })
+  #folderAt(path: string, operation: string): Folder {
+    const node = this.#find(path)
+    if (!(node instanceof Folder)) throw new DiskError('ENOENT', operation, path, 'no such folder')
+    return node
   }
 
-  #renamed(change: NameChange): void {
+  #set(folder: Folder, path: string, node: Node): void {
+    const name = posix.basename(path)
+    this.#change({ folder, path: posix.dirname(path), apply: (names) => names.set(name, node) })
+  }
+
+  #change(change: NameChange): void {
+    change.apply(change.folder.names)
     if (this.#durability === 'watched') this.#nameChanges.push(change)
   }
 
   listNow(directory: string): DiskEntry[] {
-    const folder = posix.normalize(directory)
-    this.ask('list', folder)
-    if (!this.#folders.has(folder)) throw new DiskError('ENOENT', 'list', directory, 'no such folder')
+    const at = posix.normalize(directory)
+    this.ask('list', at)
     const found: DiskEntry[] = []
-    for (const name of this.#folders.namesIn(folder)) found.push({ name, kind: 'directory' })
-    for (const name of this.#files.namesIn(folder)) found.push({ name, kind: 'file' })
+    for (const [name, node] of this.#folderAt(at, 'list').names)
+      found.push({ name, kind: node instanceof Folder ? 'directory' : 'file' })
     return found.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   statNow(path: string): DiskStat | null {
     const at = posix.normalize(path)
-    if (this.#folders.has(at)) return { kind: 'directory', sizeInBytes: 0, modifiedMs: 0 }
-    const content = this.#files.get(at)
-    return content === undefined ? null : { kind: 'file', sizeInBytes: content.now.size, modifiedMs: content.modifiedMs }
+    this.ask('stat', at)
+    const node = this.#find(at)
+    if (node === undefined) return null
+    if (node instanceof Folder) return { kind: 'directory', sizeInBytes: 0, modifiedMs: 0 }
+    return { kind: 'file', sizeInBytes: node.now.size, modifiedMs: node.modifiedMs }
   }
 
-  /** Folders are durable at once: losing whole folders is the business of `rename` and `remove`. */
   makeDirectoryNow(path: string): void {
-    this.ask('mkdir', path)
-    for (let at = posix.normalize(path); !this.#folders.has(at); at = posix.dirname(at)) this.#folders.set(at, true)
+    const at = posix.normalize(path)
+    this.ask('mkdir', at)
+    let folder = this.#root
+    let made = '/'
+    for (const name of at.split('/')) {
+      if (name === '') continue
+      made = posix.join(made, name)
+      let next = folder.names.get(name)
+      if (next instanceof Content) throw new DiskError('EEXIST', 'mkdir', path, 'is a file')
+      if (next === undefined) {
+        next = new Folder()
+        this.#set(folder, made, next)
+      }
+      folder = next
+    }
   }
 
   renameNow(from: string, to: string): void {
     const [source, target] = [posix.normalize(from), posix.normalize(to)]
     this.ask('rename', source)
-    const content = this.#files.get(source)
-    if (content !== undefined) {
-      this.#files.delete(source)
-      this.#files.set(target, content)
-      const apply = (names: Map<string, Content>) => {
-        names.delete(source)
-        names.set(target, content)
-      }
-      this.#renamed({ folder: posix.dirname(target), apply })
+    const node = this.#find(source)
+    if (node === undefined) throw new DiskError('ENOENT', 'rename', from, 'no such file')
+    const [oldName, newName] = [posix.basename(source), posix.basename(target)]
+    const folder = this.#folderAt(posix.dirname(target), 'rename')
+    const before = this.#folderAt(posix.dirname(source), 'rename')
+    if (before !== folder) {
+      this.#set(folder, target, node)
+      this.#change({ folder: before, path: posix.dirname(source), apply: (names) => names.delete(oldName) })
       return
     }
-    if (!this.#folders.has(source)) throw new DiskError('ENOENT', 'rename', from, 'no such file')
-    const moved = (path: string) => target + path.slice(source.length)
-    const inside = (path: string) => path === source || path.startsWith(`${source}/`)
-    for (const folder of this.#foldersFrom(source)) {
-      for (const path of this.#files.pathsIn(folder)) {
-        const held = this.#files.get(path)!
-        this.#files.delete(path)
-        this.#files.set(moved(path), held)
-      }
-      this.#folders.delete(folder)
-      this.#folders.set(moved(folder), true)
+    const apply = (names: Map<string, Node>) => {
+      names.delete(oldName)
+      names.set(newName, node)
     }
-    for (const [path, held] of [...this.#durableFiles]) {
-      if (!inside(path)) continue
-      this.#durableFiles.delete(path)
-      this.#durableFiles.set(moved(path), held)
-    }
-    this.#nameChanges = this.#nameChanges.filter((change) => !inside(change.folder))
+    this.#change({ folder, path: posix.dirname(target), apply })
   }
 
   removeNow(path: string): void {
     const at = posix.normalize(path)
     this.ask('remove', at)
-    if (this.#files.has(at)) this.#unname(at)
-    if (!this.#folders.has(at)) return
-    for (const folder of this.#foldersFrom(at)) {
-      for (const file of this.#files.pathsIn(folder)) this.#unname(file)
-      this.#folders.delete(folder)
-    }
+    this.#unname(at)
   }
 
-  /** The folder and all folders in it, at any depth. */
-  #foldersFrom(folder: string): string[] {
-    return [folder, ...this.#folders.pathsIn(folder).flatMap((inside) => this.#foldersFrom(inside))]
+  #unname(path: string): void {
+    const name = posix.basename(path)
+    const folder = this.#find(posix.dirname(path))
+    if (!(folder instanceof Folder) || !folder.names.has(name)) return
+    this.#change({ folder, path: posix.dirname(path), apply: (names) => names.delete(name) })
   }
 
   async remove(path: string): Promise<void> {
-    this.removeNow(path)
+    const at = posix.normalize(path)
+    const { delay } = this.askToWait('remove', at)
+    if (delay !== undefined) await delay
+    this.#unname(at)
   }
 
   readFileNow(path: string): Buffer {
     const at = posix.normalize(path)
     this.ask('read', at)
-    const content = this.#files.get(at)
-    if (content === undefined) throw new DiskError('ENOENT', 'read', path, 'no such file')
+    const content = this.#find(at)
+    if (!(content instanceof Content)) throw new DiskError('ENOENT', 'read', path, 'no such file')
     const bytes = Buffer.alloc(content.now.size)
     content.now.read(bytes, 0)
     return bytes
   }
 
   async syncDirectory(path: string): Promise<void> {
-    const folder = posix.normalize(path)
-    if (this.ask('syncDirectory', folder, 1) === 0) return
-    for (const change of this.#nameChanges) if (change.folder === folder) change.apply(this.#durableFiles)
-    this.#nameChanges = this.#nameChanges.filter((change) => change.folder !== folder)
+    const at = posix.normalize(path)
+    const folder = this.#find(at)
+    const before = new Set(this.#nameChanges)
+    const { taken, delay } = this.askToWait('syncDirectory', at, 1)
+    if (delay !== undefined) await delay
+    if (taken === 0 || !(folder instanceof Folder)) return
+    const isSynced = (change: NameChange) => change.folder === folder && before.has(change)
+    for (const change of this.#nameChanges) if (isSynced(change)) change.apply(folder.durable)
+    this.#nameChanges = this.#nameChanges.filter((change) => !isSynced(change))
   }
 
   space(): { totalBytes: number; usableBytes: number } {
@@ -284,14 +293,20 @@ class MemoryFile implements DiskFile {
 
   writevNow(slices: readonly Buffer[], position: number): number {
     const bytes = slices.length === 1 ? slices[0]! : Buffer.concat(slices)
-    const taken = this.disk.ask('write', this.path, bytes.length)
-    if (taken > 0) this.content.write(position, bytes.subarray(0, taken))
-    this.content.modifiedMs = this.now()
-    return taken
+    return this.#write(bytes, position, this.disk.ask('write', this.path, bytes.length))
   }
 
   async writev(slices: readonly Buffer[], position: number): Promise<number> {
-    return this.writevNow(slices, position)
+    const bytes = slices.length === 1 ? slices[0]! : Buffer.concat(slices)
+    const { taken, delay } = this.disk.askToWait('write', this.path, bytes.length)
+    if (delay !== undefined) await delay
+    return this.#write(bytes, position, taken)
+  }
+
+  #write(bytes: Buffer, position: number, taken: number): number {
+    if (taken > 0) this.content.write(position, bytes.subarray(0, taken))
+    this.content.modifiedMs = this.now()
+    return taken
   }
 
   readNow(into: Buffer, position: number): number {
@@ -300,7 +315,9 @@ class MemoryFile implements DiskFile {
   }
 
   async read(into: Buffer, position: number): Promise<number> {
-    return this.readNow(into, position)
+    const { delay } = this.disk.askToWait('read', this.path, into.length)
+    if (delay !== undefined) await delay
+    return this.content.now.read(into, position)
   }
 
   truncateNow(sizeInBytes: number): void {
@@ -310,7 +327,10 @@ class MemoryFile implements DiskFile {
   }
 
   async dataSync(): Promise<void> {
-    if (this.disk.ask('sync', this.path, 1) > 0) this.content.sync()
+    const changes = this.content.changes
+    const { taken, delay } = this.disk.askToWait('sync', this.path, 1)
+    if (delay !== undefined) await delay
+    if (taken > 0) this.content.sync(changes)
   }
 
   closeNow(): void {}

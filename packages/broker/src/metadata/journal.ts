@@ -2,7 +2,7 @@
  * The embedded store's files: append a group of transactions so that it is durable, replace a long journal by a snapshot, and read all of
  * it back at a start. The order of writes, syncs and renames here is what the crash tests hold.
  */
-import type { Disk, DiskFile } from '@mq/log'
+import { type Disk, type DiskFile, makeDirectory } from '@mq/log'
 import {
   decodeHeader,
   decodeNodes,
@@ -66,7 +66,7 @@ export class Journal {
 
   /** Throws MetadataDamageError when the files cannot be trusted. Only one process may have the directory open (the caller holds its lock). */
   static async open(disk: Disk, directory: string): Promise<OpenedJournal> {
-    disk.makeDirectoryNow(directory)
+    await makeDirectory(disk, directory)
     const path = (name: string) => `${directory}/${name}`
     for (const name of [JOURNAL_FILE, SNAPSHOT_FILE]) disk.removeNow(path(name + UNFINISHED))
     const hasJournal = disk.statNow(path(JOURNAL_FILE)) !== null
