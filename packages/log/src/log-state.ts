@@ -236,7 +236,7 @@ export class LogState {
     this.tail.clear()
     for (const segment of [...this.segments.all]) if (segment.baseOffset > offset) this.#removeNow(segment)
     const active = this.segments.active
-    await ensureIndexes(active)
+    await ensureIndexes(active, this.context.offload)
     active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
     await active.data.pinned((file) => file.dataSync())
     await this.context.disk.syncDirectory(this.folder.path)
@@ -270,7 +270,7 @@ export class LogState {
       producers.load(read, at, context.clock.now(), context.producerIdExpirationMs())
       break
     }
-    await replayProducers(this.segments.all, producers, offset)
+    await replayProducers(this.segments.all, producers, offset, context.offload)
   }
 
   async #startOver(offset: number): Promise<void> {

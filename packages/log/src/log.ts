@@ -235,7 +235,7 @@ export class PartitionLog implements Log {
 
   /** Afterwards the indexes are in memory; those of closed segments only as long as there is room. */
   async #useIndexes(segment: Segment): Promise<void> {
-    await ensureIndexes(segment)
+    await ensureIndexes(segment, this.#state.context.offload)
     if (segment !== this.#state.segments.active) this.#state.context.indexMemory.touch(segment)
   }
 
@@ -359,7 +359,7 @@ export class PartitionLog implements Log {
       }
       await this.#overMovingSegments(async () => {
         for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
-          see(await highestProducerIdIn(segment, fromOffset))
+          see(await highestProducerIdIn(segment, fromOffset, context.offload))
       })
     } catch (error) {
       context.directory.failWith(error)

@@ -16,6 +16,7 @@ import { type SegmentFileKind, segmentFileName } from './folder-names.js'
 import { IndexFile } from './index-file.js'
 import { OFFSET_ENTRY_BYTES, OffsetIndex, offsetIndexProblem } from './offset-index.js'
 import { LazyFile, type OpenFiles } from './open-files.js'
+import type { RebuiltIndexes } from './segment-rebuild.js'
 import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
@@ -145,7 +146,22 @@ export class Segment {
     return null
   }
 
-  /** Empties offset and time index, in memory and in their files, before they are built again. */
+  /** Offset and time index as a scan of the data file found them: they replace what there was, in the files too. */
+  takeIndexesNow(found: RebuiltIndexes): void {
+    this.resetIndexesNow()
+    const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+    const maxBytes = this.config()['segment.index.bytes']
+    this.#indexes = {
+      offsets: new OffsetIndex(this.baseOffset, maxBytes, bytesOf(found.offsets)),
+      times: new TimeIndex(this.baseOffset, maxBytes, bytesOf(found.times)),
+    }
+    this.maxTimestamp = found.maxTimestamp
+    this.offsetOfMaxTimestamp = found.offsetOfMaxTimestamp
+    this.firstBatchTimestamp = found.firstBatchTimestamp
+    this.writeIndexesNow()
+  }
+
+  /** Empties offset and time index, in memory and in their files. */
   resetIndexesNow(): void {
     this.#indexes = this.#emptyIndexes()
     this.#offsetFile.cutTo(0)
