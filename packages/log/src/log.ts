@@ -9,6 +9,7 @@ import type { LogContext } from './log-context.js'
 import type { LoadedLog } from './log-load.js'
 import { readCold } from './log-read.js'
 import { LogState } from './log-state.js'
+import { type LogStats, statsOf } from './log-stats.js'
 import { LogWriter } from './log-writer.js'
 import {
   type AbortedTransaction,
@@ -48,12 +49,19 @@ export class PartitionLog implements Log {
   /** Shared with the segments, which look at it each time. */
   readonly #config: ConfigBox
 
-  constructor(context: LogContext, partition: LogPartition, config: ConfigBox, loaded: LoadedLog) {
+  /** `state`, where somebody else of this package moves the log's ends (read-only-log.ts). */
+  constructor(
+    context: LogContext,
+    partition: LogPartition,
+    config: ConfigBox,
+    loaded: LoadedLog,
+    state: LogState = new LogState(context, partition, () => config.value, loaded),
+  ) {
     this.topicPartition = partition
     this.cut = loaded.cut
     this.highestEpochFound = loaded.highestEpochFound
     this.#config = config
-    this.#state = new LogState(context, partition, () => config.value, loaded)
+    this.#state = state
     this.#writer = new LogWriter(this.#state)
     if (loaded.epochsChanged) void this.#state.writeEpochs()
   }
@@ -115,6 +123,24 @@ export class PartitionLog implements Log {
 
   get isOffline(): boolean {
     return this.#state.context.directory.isOffline
+  }
+
+  /** Whether it was closed, or its directory failed: everything is refused from then on. */
+  get isClosed(): boolean {
+    return this.#state.isClosed || this.isOffline
+  }
+
+  /**
+   * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed.
+   * @returns ends it
+   */
+  watch(listener: () => void): () => void {
+    return this.#state.watchers.add(listener)
+  }
+
+  /** What it holds and costs now. Asks the disk for nothing but the times of its files. */
+  stats(): LogStats {
+    return statsOf(this.#state, this.topicPartition)
   }
 
   get config(): TopicConfig {

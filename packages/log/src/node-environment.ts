@@ -8,7 +8,8 @@ import type { Clock, Disk, Offload, Processes, Random, Timers } from './ports.js
 /** setTimeout fires at once beyond it. */
 const LONGEST_TIMEOUT_MS = 0x7fff_ffff
 
-function after(delayMs: number, fire: () => void): () => void {
+/** `holds`: whether the process stays for it. */
+function after(delayMs: number, fire: () => void, holds: boolean): () => void {
   let timeout: NodeJS.Timeout
   const arm = (left: number): void => {
     timeout = setTimeout(
@@ -16,7 +17,7 @@ function after(delayMs: number, fire: () => void): () => void {
       Math.min(left, LONGEST_TIMEOUT_MS),
     )
     // A process that has nothing else to do need not wait for retention.
-    timeout.unref()
+    if (!holds) timeout.unref()
   }
   arm(Math.max(0, delayMs))
   return () => clearTimeout(timeout)
@@ -31,10 +32,13 @@ export const nodeEnvironment: {
   offload: (disk: Disk) => Offload
 } = {
   clock: { now: () => Date.now(), monotonic: () => performance.now() },
-  timers: { after },
+  timers: { after: (delayMs, fire) => after(delayMs, fire, false) },
   random: { next: () => Math.random(), bytes: (count) => randomBytes(count) },
   disk: nodeDisk,
   processes: nodeProcesses,
   // A thread knows the file system of this machine and no other disk.
   offload: (disk) => (disk === nodeDisk ? new WorkerOffload() : new InlineOffload(disk)),
 }
+
+/** Timers that the process waits for: whoever follows a log wants to live until the next record. */
+export const wakingTimers: Timers = { after: (delayMs, fire) => after(delayMs, fire, true) }

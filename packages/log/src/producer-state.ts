@@ -42,6 +42,10 @@ export class ProducerStates {
     return this.#entries.size
   }
 
+  get openCount(): number {
+    return this.#open.size
+  }
+
   get isEmpty(): boolean {
     return this.#entries.size === 0 && this.#ended.size === 0
   }

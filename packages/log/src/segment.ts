@@ -89,6 +89,11 @@ export class Segment {
     this.firstBatchTimestamp = undefined
   }
 
+  /** Nothing of it was read yet; the files are somebody else's and stay as they are. */
+  beginEmpty(): void {
+    this.#indexes = this.#emptyIndexes()
+  }
+
   #emptyIndexes(): SegmentIndexes {
     const maxBytes = this.config()['segment.index.bytes']
     return { offsets: new OffsetIndex(this.baseOffset, maxBytes), times: new TimeIndex(this.baseOffset, maxBytes) }
@@ -128,6 +133,11 @@ export class Segment {
 
   get hasLoadedIndexes(): boolean {
     return this.#indexes !== null
+  }
+
+  /** Of offset and time index; 0 as long as they are not loaded. */
+  get indexMemoryBytes(): number {
+    return this.#indexes === null ? 0 : this.#indexes.offsets.sizeInBytes + this.#indexes.times.sizeInBytes
   }
 
   /** Gives the memory back; the files have everything. Not for the active segment. */
