@@ -43,7 +43,7 @@ const BANNED = [
 /** A pure function that lives in a module of the outside. */
 const ALLOWED = [/^import \{ isIP(v[46])? \} from 'node:net'$/]
 
-const EDGES = ['disk-node.ts', 'node-environment.ts', 'offload-node.ts', 'offload-thread.ts', 'main.ts']
+const EDGES = ['disk-node.ts', 'time-node.ts', 'node-environment.ts', 'offload-node.ts', 'offload-thread.ts', 'main.ts']
 const EDGE_FOLDERS = ['net']
 
 const packages = readdirSync(join(ROOT, 'packages')).map((folder) => {

@@ -154,6 +154,10 @@ export class ProcessDisk implements Disk {
     this.now('rename', from, () => this.platter.renameNow(from, to))
   }
 
+  touchNow(path: string, modifiedMs: number): void {
+    if (this.process.isAlive) this.platter.touchNow(path, modifiedMs)
+  }
+
   removeNow(path: string): void {
     this.now('remove', path, () => this.platter.removeNow(path))
   }

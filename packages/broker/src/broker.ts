@@ -237,6 +237,7 @@ async function openRooms(
       facts: adoption.facts,
     })
     undo.push(() => controller.close())
+    storage.startCleaner()
     const coordinator: GroupCoordinator = startGroupCoordinator({
       config,
       clock,

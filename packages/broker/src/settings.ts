@@ -1,5 +1,6 @@
 /** From what was set to what a start needs: checked values, listeners, limits. Anything wrong is a StartError that says what to set. */
 
+import { cleanerProblem } from '@mq/log'
 import { parsePairs } from './config/overrides.js'
 import { type ReadConfig, readConfig } from './config/read.js'
 import { type Listeners, readListeners } from './listeners.js'
@@ -19,6 +20,8 @@ export function readSettings(given: ReadonlyMap<string, string>): Settings {
   const settings = readConfig(given)
   if (settings.problems.length > 0) throw new StartError(settings.problems.join('\n'))
   const config = settings.values
+  const cleaner = cleanerProblem(config)
+  if (cleaner !== null) throw new StartError(cleaner)
   checkMetadataStore(config['mq.metadata.store'], config['zookeeper.connect'])
   const listeners = readListeners(config)
   if ('kind' in listeners) throw new StartError(listeners.message)

@@ -4,6 +4,7 @@
  */
 import { resolve, sep } from 'node:path'
 import {
+  type BrokerLogDirectories,
   type Disk,
   DiskError,
   type DiskErrorCode,
@@ -49,6 +50,8 @@ export interface Storage {
   readonly disk: Disk
   /** Latest leader epochs by `topic-index`, as the checkpoints had them before the logs were loaded. */
   readonly epochsBefore: ReadonlyMap<string, number>
+  /** Compaction begins: the configs of all topics are known. */
+  startCleaner(): void
   close(): Promise<void>
 }
 
@@ -103,6 +106,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       storeOrigin: store.origin,
       disk,
       epochsBefore,
+      startCleaner: () => logs.startCleaner(),
       close,
     }
   } catch (error) {
@@ -114,7 +118,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 async function openLogs(
   { settings, environment, log, onFailure }: StorageOptions,
   opened: { disk: Disk; directories: readonly string[]; brokerId: number; clusterId: string },
-): Promise<LogDirectories> {
+): Promise<BrokerLogDirectories> {
   const { disk, directories, brokerId, clusterId } = opened
   const failed = new Map<string, DiskError>()
   const inherited = partitionConfigOf({}, settings)
@@ -129,6 +133,7 @@ async function openLogs(
     config: settings.values,
     // The metadata is read when the directories are ours; the topics' own values follow then.
     topicConfig: () => inherited,
+    cleaner: 'waits',
     whenDirectoryFails: (directory, error) => {
       failed.set(directory, error)
       if (failed.size < directories.length) return

@@ -1,4 +1,4 @@
-/** More of the log's rows of the config table: compression by the broker, and compaction, which is not in this version. */
+/** More of the log's rows of the config table: compression by the broker, and compaction. */
 import { atLeast, between, betweenOr, configs, oneOf } from '@mq/protocol'
 
 export const COMPACTION_CONFIG = configs({
@@ -48,16 +48,16 @@ export const COMPACTION_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'How long the cleaner rests when there is nothing to clean. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'How long the cleaner rests when no log is due.',
+    effect: 'honoured',
   },
   'log.cleaner.dedupe.buffer.size': {
     type: 'long',
     default: 134217728,
     importance: 'medium',
     update: 'cluster-wide',
-    doc: "Memory of the cleaner's map of keys. Without effect: compaction is not in this version.",
-    effect: 'accepted',
+    doc: "Most memory of the cleaner's maps of keys, 24 bytes for each key, shared by those that clean at a time. What does not fit is cleaned the next time.",
+    effect: 'honoured',
   },
   'log.cleaner.delete.retention.ms': {
     type: 'long',
@@ -66,24 +66,24 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'delete.retention.ms',
-    doc: 'How long tombstones stay readable after compaction. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'How long tombstones and the ends of emptied transactions stay readable, counted from their first cleaning.',
+    effect: 'honoured',
   },
   'log.cleaner.enable': {
     type: 'boolean',
     default: true,
     importance: 'medium',
     update: 'read-only',
-    doc: 'Whether compaction runs. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'Whether logs are compacted.',
+    effect: 'honoured',
   },
   'log.cleaner.io.buffer.load.factor': {
     type: 'double',
     default: 0.9,
     importance: 'medium',
     update: 'cluster-wide',
-    doc: "How full the cleaner's map may get. Without effect: compaction is not in this version.",
-    effect: 'accepted',
+    doc: "How full the cleaner's map of keys may get. Fuller maps take more keys and longer searches.",
+    effect: 'honoured',
   },
   'log.cleaner.io.buffer.size': {
     type: 'int',
@@ -91,16 +91,16 @@ export const COMPACTION_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'cluster-wide',
-    doc: "Memory of the cleaner's read and write buffers. Without effect: compaction is not in this version.",
-    effect: 'accepted',
+    doc: "The cleaner's buffers for reading and writing, one half each, shared by those that clean at a time.",
+    effect: 'honoured',
   },
   'log.cleaner.io.max.bytes.per.second': {
     type: 'double',
     default: Number.MAX_VALUE,
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'How fast the cleaner reads and writes. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'How many bytes the cleaner reads and writes a second at most.',
+    effect: 'honoured',
   },
   'log.cleaner.max.compaction.lag.ms': {
     type: 'long',
@@ -109,8 +109,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'max.compaction.lag.ms',
-    doc: 'Longest time a record may stay uncompacted. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'Longest time a record in a closed segment waits for compaction, whatever the dirty ratio.',
+    effect: 'honoured',
   },
   'log.cleaner.min.cleanable.ratio': {
     type: 'double',
@@ -119,8 +119,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'min.cleanable.dirty.ratio',
-    doc: 'How much of a log must be uncompacted before it is cleaned. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'A log is cleaned when more than this share of its bytes has not been compacted.',
+    effect: 'honoured',
   },
   'log.cleaner.min.compaction.lag.ms': {
     type: 'long',
@@ -129,8 +129,8 @@ export const COMPACTION_CONFIG = configs({
     importance: 'medium',
     update: 'cluster-wide',
     topic: 'min.compaction.lag.ms',
-    doc: 'Shortest time a record stays uncompacted. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'Shortest time a record stays uncompacted.',
+    effect: 'honoured',
   },
   'log.cleaner.threads': {
     type: 'int',
@@ -138,7 +138,7 @@ export const COMPACTION_CONFIG = configs({
     valid: atLeast(0),
     importance: 'medium',
     update: 'cluster-wide',
-    doc: 'Threads that compact. Without effect: compaction is not in this version.',
-    effect: 'accepted',
+    doc: 'How many logs are compacted at a time; more than two count as two.',
+    effect: 'honoured',
   },
 })

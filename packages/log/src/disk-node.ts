@@ -160,6 +160,10 @@ class NodeDisk implements Disk {
     guard('rename', from, () => fs.renameSync(from, to))
   }
 
+  touchNow(path: string, modifiedMs: number): void {
+    guard('utimes', path, () => fs.utimesSync(path, modifiedMs / 1000, modifiedMs / 1000))
+  }
+
   removeNow(path: string): void {
     guard('remove', path, () => fs.rmSync(path, { recursive: true, force: true }))
   }

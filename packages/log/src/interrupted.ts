@@ -25,17 +25,20 @@ export async function finishInterrupted({ disk, logger }: LogContext, folder: Fo
   }
   const swaps = files.filter(({ file }) => file.suffix === '.swap' && file.baseOffset < lowestCleaned)
   if (swaps.length === 0) return
-  let from = Number.POSITIVE_INFINITY
-  let to = 0
-  for (const { name, file } of swaps.filter((swap) => swap.file.kind === 'log')) {
-    from = Math.min(from, file.baseOffset)
-    to = Math.max(to, await endOf(pathOf(name), disk))
-  }
-  for (const { name, file } of files) {
-    if (file.suffix === '' && file.baseOffset >= from && file.baseOffset < to) disk.removeNow(pathOf(name))
-  }
-  for (const { name } of swaps) disk.renameNow(pathOf(name), pathOf(name.slice(0, -'.swap'.length)))
-  logger.info({ folder: folder.path, from, to }, 'finished an interrupted change of segments')
+  const data = swaps.filter(({ file }) => file.kind === 'log')
+  const replaced = await Promise.all(
+    data.map(async ({ name, file }) => ({ from: file.baseOffset, to: await endOf(pathOf(name), disk) })),
+  )
+  const isReplaced = ({ suffix, baseOffset }: SegmentFile) =>
+    suffix === '' && replaced.some(({ from, to }) => baseOffset === from || (baseOffset >= from && baseOffset < to))
+  for (const { name, file } of files) if (isReplaced(file)) disk.removeNow(pathOf(name))
+  // Once the data file has its name nothing beside it is removed any more: it gets it first, and for good.
+  await disk.syncDirectory(folder.path)
+  const rename = ({ name }: { readonly name: string }) => disk.renameNow(pathOf(name), pathOf(name.slice(0, -'.swap'.length)))
+  data.forEach(rename)
+  await disk.syncDirectory(folder.path)
+  for (const swap of swaps) if (swap.file.kind !== 'log') rename(swap)
+  logger.info({ folder: folder.path, replaced }, 'finished an interrupted change of segments')
 }
 
 async function endOf(path: string, disk: LogContext['disk']): Promise<number> {

@@ -1,6 +1,7 @@
 /**
  * What the logs of one directory share: the outside (ports), caches with their bounds, and whether the directory still works.
  */
+import type { CleanerOffsets } from './cleaner-offsets.js'
 import type { IndexMemory } from './index-memory.js'
 import type { OpenFiles } from './open-files.js'
 import { type Refused, refused } from './outcomes.js'
@@ -21,6 +22,7 @@ export interface LogContext {
   readonly offload: Offload
   readonly indexMemory: IndexMemory
   readonly directory: DirectoryHealth
+  readonly cleanerOffsets: CleanerOffsets
   readonly producerIdExpirationMs: () => number
 }
 

@@ -274,6 +274,7 @@ describe('retention by the directories', () => {
     const size = batch().length
     const made = await harness({
       config: { 'retention.ms': 1, 'retention.bytes': 1, 'segment.bytes': size, 'cleanup.policy': ['compact'] },
+      directories: { config: { 'log.cleaner.enable': false } },
     })
     for (let at = 0; at < 4; at++) appended(await produce(made.log, batch({ timestamp: made.time.now() })))
     made.log.updateHighWatermark(4)

@@ -4,6 +4,9 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition } from '@mq/protocol'
+import { Cleaner } from './cleaner.js'
+import { type CleanerConfig, DEFAULT_CLEANER_CONFIG } from './cleaner-config.js'
+import { CleanerOffsets } from './cleaner-offsets.js'
 import { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-config.js'
 import { IndexMemory } from './index-memory.js'
 import type { PartitionLog } from './log.js'
@@ -21,6 +24,7 @@ import {
   type Processes,
   type Random,
   SILENT,
+  type Time,
   type Timers,
   type Turn,
 } from './ports.js'
@@ -39,11 +43,13 @@ export interface LogDirectoriesOptions {
   readonly turn?: Turn
   readonly logger?: Logger
   /** Makes what runs long work on that disk; called once, closed with the directories. Default: on the event loop. */
-  readonly offload?: (disk: Disk) => Offload
+  readonly offload?: (disk: Disk, time: Time) => Offload
   readonly brokerId: number
   /** Written into a new directory, held against that of an old one. */
   readonly clusterId?: string
-  readonly config?: Partial<DirectoriesConfig>
+  readonly config?: Partial<DirectoriesConfig & CleanerConfig>
+  /** Whether the cleaner begins by itself (default), or when `startCleaner` says that all configs of topics are known. */
+  readonly cleaner?: 'starts' | 'waits'
   readonly topicConfig: (topic: string) => TopicConfig
   /** Of the newest records, kept for readers; default 64 MiB. */
   readonly tailCacheBytes?: number
@@ -65,9 +71,11 @@ export const LogDirectories = {
 
 export class BrokerLogDirectories implements LogDirectories {
   readonly #options: LogDirectoriesOptions
-  readonly #config: DirectoriesConfig
+  readonly #config: DirectoriesConfig & CleanerConfig
   readonly #directories: LogDirectory[] = []
   readonly #offload: Offload
+  /** Null when `log.cleaner.enable` is off. */
+  readonly cleaner: Cleaner | null
   readonly #byName = new Map<string, PartitionLog>()
   readonly #creating = new Map<string, Promise<PartitionLog>>()
   /** Topics whose configs are not known yet: nothing of them is removed. */
@@ -79,8 +87,23 @@ export class BrokerLogDirectories implements LogDirectories {
 
   private constructor(options: LogDirectoriesOptions) {
     this.#options = options
-    this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...options.config }
-    this.#offload = options.offload?.(options.disk) ?? new InlineOffload(options.disk)
+    this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...DEFAULT_CLEANER_CONFIG, ...options.config }
+    this.#offload = options.offload?.(options.disk, options) ?? new InlineOffload(options.disk, options)
+    this.cleaner = this.#config['log.cleaner.enable'] ? this.#newCleaner() : null
+  }
+
+  #newCleaner(): Cleaner {
+    const { timers, random, logger = SILENT } = this.#options
+    return new Cleaner({
+      config: this.#config,
+      logs: () => this.#byName.values(),
+      isHeld: (topic) => this.#held.has(topic),
+      checkpointRecoveryPoints: async (path) =>
+        this.#directories.find((directory) => directory.path === path)?.checkpoint('recovery points'),
+      timers,
+      random,
+      logger,
+    })
   }
 
   static async open(options: LogDirectoriesOptions): Promise<BrokerLogDirectories> {
@@ -115,7 +138,7 @@ export class BrokerLogDirectories implements LogDirectories {
         options.whenDirectoryFails?.(dir, error)
       })
       const directory = new LogDirectory({
-        context: { ...shared, directory: health },
+        context: { ...shared, directory: health, cleanerOffsets: new CleanerOffsets(options.disk, dir, shared.logger) },
         processes: options.processes,
         brokerId: options.brokerId,
         clusterId: options.clusterId,
@@ -138,6 +161,12 @@ export class BrokerLogDirectories implements LogDirectories {
     }
     for (const directory of this.#directories) this.#take(directory)
     this.#schedule()
+    if (options.cleaner !== 'waits') this.startCleaner()
+  }
+
+  /** Compaction begins: all configs of topics are known. */
+  startCleaner(): void {
+    this.cleaner?.start()
   }
 
   #take(directory: LogDirectory): void {
@@ -285,6 +314,7 @@ export class BrokerLogDirectories implements LogDirectories {
 
   async close(): Promise<void> {
     if (!this.#stop()) return
+    await this.cleaner?.close()
     // A checkpoint that is under way must not replace the last one afterwards.
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.close()
@@ -294,6 +324,7 @@ export class BrokerLogDirectories implements LogDirectories {
   /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
   async abandon(): Promise<void> {
     if (!this.#stop()) return
+    await this.cleaner?.close()
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.abandon()
     await this.#offload.close()

@@ -11,12 +11,19 @@ const NOTHING = (offset: number): SegmentRead => ({ slices: [], sizeInBytes: 0, 
 export async function readCold(state: LogState, offset: number, options: SegmentReadOptions): Promise<SegmentRead | Refused> {
   let segment = state.segments.floor(offset)
   while (segment !== undefined) {
+    let read: SegmentRead | null
     try {
-      const read = await readOne(state, segment, offset, options)
-      if (read !== null) return read
+      read = await readOne(state, segment, offset, options)
     } catch (error) {
-      return failure(state, segment, offset, error)
+      if (!wasReplaced(state, segment, offset)) return failure(state, segment, offset, error)
+      read = null
     }
+    // What stands there now may be another segment than the one that was read, with other aborted transactions.
+    if (wasReplaced(state, segment, offset)) {
+      segment = state.segments.floor(offset)
+      continue
+    }
+    if (read !== null) return read
     segment = state.segments.after(segment)
   }
   return NOTHING(offset)
@@ -30,7 +37,7 @@ async function readOne(
 ): Promise<SegmentRead | null> {
   const { context, name } = state
   const isActive = segment === state.segments.active
-  const problem = await ensureIndexes(segment, context.offload)
+  const problem = await ensureIndexes(segment)
   if (problem !== null) context.logger.warn({ partition: name, segment: segment.baseOffset }, `${problem}: indexes built again`)
   if (!isActive) context.indexMemory.touch(segment)
   try {
@@ -38,10 +45,14 @@ async function readOne(
   } catch (error) {
     if (!(error instanceof MisplacedRead) || isActive) throw error
     context.logger.warn({ partition: name, segment: segment.baseOffset }, `${error.message}: indexes built again`)
-    await rebuildIndexes(segment, context.offload)
+    await rebuildIndexes(segment)
     return readSegment(segment, offset, options)
   }
 }
+
+/** A cleaning put another segment in its place. */
+const wasReplaced = (state: LogState, segment: Segment, offset: number): boolean =>
+  !state.isClosed && !state.segments.all.includes(segment) && offset >= state.logStartOffset && offset < state.logEndOffset
 
 function failure(state: LogState, segment: Segment, offset: number, error: unknown): Refused {
   if (error instanceof MisplacedRead)

@@ -22,7 +22,6 @@ import { scanBatches } from './segment-scan.js'
 import type { Segments } from './segments.js'
 import type { TailOfLog } from './tail-cache.js'
 import type { TopicConfig } from './topic-config.js'
-import { Watchers } from './watch.js'
 
 export class LogState {
   readonly folder: Folder
@@ -42,8 +41,6 @@ export class LogState {
   isClosed = false
   /** Cancels for the files that wait to be removed. */
   readonly pendingRemovals = new Set<() => void>()
-  /** To be told whenever an end of the log moves, and when it closes. */
-  readonly watchers = new Watchers()
   #flushing: Promise<void> = Promise.resolve()
   /** Files were made or renamed since the folder was synced. */
   #namesChanged = true
@@ -81,7 +78,6 @@ export class LogState {
   moveHighWatermark(to: number): void {
     this.highWatermark = Math.max(this.logStartOffset, Math.min(to, this.logEndOffset))
     this.producers.highWatermarkMovedTo(this.highWatermark)
-    this.watchers.changed()
   }
 
   moveLogStart(to: number): void {
@@ -90,7 +86,6 @@ export class LogState {
     if (this.recoveryPoint < to) this.recoveryPoint = to
     this.producers.logStartMovedTo(to)
     if (this.epochs.truncateFromStart(to)) this.writeEpochs()
-    this.watchers.changed()
   }
 
   /** In the background; a failure takes the directory offline. */
@@ -108,8 +103,12 @@ export class LogState {
   }
 
   newSegment(baseOffset: number): Segment {
+    return this.segmentOf(baseOffset, 0)
+  }
+
+  segmentOf(baseOffset: number, sizeInBytes: number): Segment {
     const { context, config } = this
-    const state = { sizeInBytes: 0, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
+    const state = { sizeInBytes, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
     return new Segment(context.files, this.folder, baseOffset, config, state)
   }
 
@@ -197,10 +196,15 @@ export class LogState {
   }
 
   #removeNow(segment: Segment): void {
-    const { disk } = this.context
     this.segments.remove(segment)
-    this.context.indexMemory.forget(segment)
     this.snapshots.removeNow(segment.baseOffset)
+    this.retireNow(segment)
+  }
+
+  /** A segment that is no longer one of the log: its files go after `file.delete.delay.ms`. */
+  retireNow(segment: Segment): void {
+    const { disk } = this.context
+    this.context.indexMemory.forget(segment)
     const renamed: string[] = []
     for (const path of segment.paths()) {
       if (disk.statNow(path) === null) continue
@@ -238,10 +242,11 @@ export class LogState {
       return
     }
     if (offset < this.segments.first.baseOffset) return this.#startOver(offset)
+    await this.context.cleanerOffsets.lower(this.partition, this.segments.floor(offset)!.baseOffset)
     this.tail.clear()
     for (const segment of [...this.segments.all]) if (segment.baseOffset > offset) this.#removeNow(segment)
     const active = this.segments.active
-    await ensureIndexes(active, this.context.offload)
+    await ensureIndexes(active)
     active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
     await active.data.pinned((file) => file.dataSync())
     await this.context.disk.syncDirectory(this.folder.path)
@@ -275,10 +280,11 @@ export class LogState {
       producers.load(read, at, context.clock.now(), context.producerIdExpirationMs())
       break
     }
-    await replayProducers(this.segments.all, producers, offset, context.offload)
+    await replayProducers(this.segments.all, producers, offset)
   }
 
   async #startOver(offset: number): Promise<void> {
+    await this.context.cleanerOffsets.lower(this.partition, offset)
     this.tail.clear()
     const old = [...this.segments.all]
     for (const segment of old) this.#removeNow(segment)
@@ -293,7 +299,6 @@ export class LogState {
     this.highWatermark = offset
     this.recoveryPoint = offset
     this.epochs.clear()
-    this.watchers.changed()
     await this.context.disk.syncDirectory(this.folder.path)
     await this.writeEpochs()
   }
@@ -330,7 +335,6 @@ export class LogState {
   /** Closes the files as they are, once nothing is under way on them any more. */
   async abandon(): Promise<void> {
     this.isClosed = true
-    this.watchers.changed()
     for (const cancel of this.pendingRemovals) cancel()
     this.pendingRemovals.clear()
     this.tail.clear()

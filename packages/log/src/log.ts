@@ -5,11 +5,11 @@
 import { formatTopicPartition, RecordsError } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
 import type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
+import { LogCompaction } from './log-compaction.js'
 import type { LogContext } from './log-context.js'
 import type { LoadedLog } from './log-load.js'
 import { readCold } from './log-read.js'
 import { LogState } from './log-state.js'
-import { type LogStats, statsOf } from './log-stats.js'
 import { LogWriter } from './log-writer.js'
 import {
   type AbortedTransaction,
@@ -44,25 +44,20 @@ export class PartitionLog implements Log {
    * new leader must not use a lower one.
    */
   readonly highestEpochFound: number
+  readonly compaction: LogCompaction
   readonly #state: LogState
   readonly #writer: LogWriter
   /** Shared with the segments, which look at it each time. */
   readonly #config: ConfigBox
 
-  /** `state`, where somebody else of this package moves the log's ends (read-only-log.ts). */
-  constructor(
-    context: LogContext,
-    partition: LogPartition,
-    config: ConfigBox,
-    loaded: LoadedLog,
-    state: LogState = new LogState(context, partition, () => config.value, loaded),
-  ) {
+  constructor(context: LogContext, partition: LogPartition, config: ConfigBox, loaded: LoadedLog) {
     this.topicPartition = partition
     this.cut = loaded.cut
     this.highestEpochFound = loaded.highestEpochFound
     this.#config = config
-    this.#state = state
+    this.#state = new LogState(context, partition, () => config.value, loaded)
     this.#writer = new LogWriter(this.#state)
+    this.compaction = new LogCompaction(this.#state, (task) => this.#writer.run(task))
     if (loaded.epochsChanged) void this.#state.writeEpochs()
   }
 
@@ -123,24 +118,6 @@ export class PartitionLog implements Log {
 
   get isOffline(): boolean {
     return this.#state.context.directory.isOffline
-  }
-
-  /** Whether it was closed, or its directory failed: everything is refused from then on. */
-  get isClosed(): boolean {
-    return this.#state.isClosed || this.isOffline
-  }
-
-  /**
-   * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed.
-   * @returns ends it
-   */
-  watch(listener: () => void): () => void {
-    return this.#state.watchers.add(listener)
-  }
-
-  /** What it holds and costs now. Asks the disk for nothing but the times of its files. */
-  stats(): LogStats {
-    return statsOf(this.#state, this.topicPartition)
   }
 
   get config(): TopicConfig {
@@ -261,7 +238,7 @@ export class PartitionLog implements Log {
 
   /** Afterwards the indexes are in memory; those of closed segments only as long as there is room. */
   async #useIndexes(segment: Segment): Promise<void> {
-    await ensureIndexes(segment, this.#state.context.offload)
+    await ensureIndexes(segment)
     if (segment !== this.#state.segments.active) this.#state.context.indexMemory.touch(segment)
   }
 
@@ -287,12 +264,13 @@ export class PartitionLog implements Log {
   }
 
   /**
-   * Takes away the segments that the topic's config no longer keeps.
+   * Takes away the segments that the topic's config no longer keeps; not while the log is cleaned.
    * @returns how many went
    */
   applyRetention(): Promise<number> {
     return this.#changing(async () => {
       let removed = 0
+      if (this.compaction.isUnderWay) return removed
       for (;;) {
         const count = await this.#deletable()
         if (count === 0) break
@@ -342,11 +320,11 @@ export class PartitionLog implements Log {
   }
 
   truncateTo(offset: number): Promise<void> {
-    return this.#changing(() => this.#state.truncateTo(offset), undefined)
+    return this.compaction.without(() => this.#changing(() => this.#state.truncateTo(offset), undefined))
   }
 
   truncateFullyAndStartAt(offset: number): Promise<void> {
-    return this.#changing(() => this.#state.startOver(offset), undefined)
+    return this.compaction.without(() => this.#changing(() => this.#state.startOver(offset), undefined))
   }
 
   roll(): Promise<void> {
@@ -385,7 +363,7 @@ export class PartitionLog implements Log {
       }
       await this.#overMovingSegments(async () => {
         for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
-          see(await highestProducerIdIn(segment, fromOffset, context.offload))
+          see(await highestProducerIdIn(segment, fromOffset))
       })
     } catch (error) {
       context.directory.failWith(error)
@@ -405,12 +383,12 @@ export class PartitionLog implements Log {
   }
 
   close(): Promise<void> {
-    return this.#writer.run(() => this.#state.close())
+    return this.compaction.without(() => this.#writer.run(() => this.#state.close()))
   }
 
   /** Closes the files as they are: for a partition that is deleted. */
   abandon(): Promise<void> {
-    return this.#writer.run(() => this.#state.abandon())
+    return this.compaction.without(() => this.#writer.run(() => this.#state.abandon()))
   }
 
   toString(): string {

@@ -232,6 +232,12 @@ export class MemoryDisk implements Disk {
     this.#change({ folder, path: posix.dirname(target), apply })
   }
 
+  touchNow(path: string, modifiedMs: number): void {
+    const content = this.#find(posix.normalize(path))
+    if (!(content instanceof Content)) throw new DiskError('ENOENT', 'touch', path, 'no such file')
+    content.modifiedMs = modifiedMs
+  }
+
   removeNow(path: string): void {
     const at = posix.normalize(path)
     this.ask('remove', at)

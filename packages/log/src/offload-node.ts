@@ -11,6 +11,7 @@ import { JOBS } from './jobs/table.js'
 import { JobQueue, OffloadError, type Running, runHere } from './offload.js'
 import { Lanes } from './offload-lanes.js'
 import type { OffloadOf } from './ports.js'
+import { nodeTime } from './time-node.js'
 
 /** What a thread is told: run this. */
 export interface ThreadTask {
@@ -207,7 +208,7 @@ export class WorkerOffload<Table extends JobTable = typeof JOBS> extends JobQueu
       return await this.#threads.run(running)
     } catch (error) {
       if (!(error instanceof NoThread)) throw error
-      return runHere(this.table, nodeDisk, running)
+      return runHere(this.table, nodeDisk, nodeTime, running)
     }
   }
 

@@ -4,6 +4,7 @@ import { type Parcel, parcel, plainError } from './crossing.js'
 import { nodeDisk } from './disk-node.js'
 import type { JobTable } from './jobs/job.js'
 import type { ThreadStart, ThreadTask, ThreadWord } from './offload-node.js'
+import { nodeTime } from './time-node.js'
 
 const { JOBS } = require((workerData as ThreadStart).jobsFile) as { readonly JOBS: JobTable }
 const port = parentPort!
@@ -14,6 +15,7 @@ say({ kind: 'ready' })
 async function run({ name, input, cancelled }: ThreadTask): Promise<void> {
   try {
     const output = await JOBS[name]!.run(input as never, {
+      ...nodeTime,
       disk: nodeDisk,
       isCancelled: () => Atomics.load(cancelled, 0) !== 0,
       progress: (done) => say({ kind: 'progress', done }),

@@ -5,6 +5,7 @@ import { InlineOffload, OffloadError } from './offload.js'
 import { type Gate, hasBegun, JOBS, newGate, open } from './offload-jobs.test.support.js'
 import { Threads, WorkerOffload } from './offload-node.js'
 import { DiskError } from './ports.js'
+import { nodeTime } from './time-node.js'
 
 const JOBS_FILE = join(__dirname, 'offload-jobs.test.support.js')
 /** A thread ends in the test that says so, not before. */
@@ -22,7 +23,7 @@ async function aWhile(): Promise<void> {
 }
 
 const WAYS = {
-  'on the loop': () => new InlineOffload(new MemoryDisk(), JOBS),
+  'on the loop': () => new InlineOffload(new MemoryDisk(), nodeTime, JOBS),
   'in threads': () => new WorkerOffload(new Threads({ jobsFile: JOBS_FILE, idleMs: NEVER }), JOBS),
   'in threads that cannot be started': () =>
     new WorkerOffload(new Threads({ threadFile: join(__dirname, 'is-not-there.js'), jobsFile: JOBS_FILE }), JOBS),

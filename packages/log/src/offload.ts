@@ -5,7 +5,7 @@
 import type { JobsOf, JobTable } from './jobs/job.js'
 import { JOBS } from './jobs/table.js'
 import { Lanes } from './offload-lanes.js'
-import type { Disk, OffloadOf, RunOptions } from './ports.js'
+import type { Disk, OffloadOf, RunOptions, Time } from './ports.js'
 
 /** The job was not done: what should have run it is closed, or its thread died. */
 export class OffloadError extends Error {
@@ -96,21 +96,27 @@ export abstract class JobQueue<Table extends JobTable> implements OffloadOf<Jobs
 }
 
 /** Runs one job where we are. */
-export async function runHere(table: JobTable, disk: Disk, { name, input, signal, progress }: Running): Promise<unknown> {
-  return table[name]!.run(input as never, { disk, isCancelled: () => signal.aborted, progress })
+export async function runHere(
+  table: JobTable,
+  disk: Disk,
+  { clock, timers }: Time,
+  { name, input, signal, progress }: Running,
+): Promise<unknown> {
+  return table[name]!.run(input as never, { disk, clock, timers, isCancelled: () => signal.aborted, progress })
 }
 
 /** Runs jobs on the event loop, on the given disk: for a disk in memory, the simulator and tests. */
 export class InlineOffload<Table extends JobTable = typeof JOBS> extends JobQueue<Table> implements OffloadOf<JobsOf<Table>> {
   constructor(
     readonly disk: Disk,
+    readonly time: Time,
     table: Table = JOBS as JobTable as Table,
   ) {
     super(table, new Lanes())
   }
 
   protected override execute(running: Running): Promise<unknown> {
-    return runHere(this.table, this.disk, running)
+    return runHere(this.table, this.disk, this.time, running)
   }
 
   protected override async whenClosed(): Promise<void> {}

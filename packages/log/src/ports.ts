@@ -18,6 +18,12 @@ export interface Timers {
   after(delayMs: number, fire: () => void): () => void
 }
 
+/** What tells the time and waits for it. */
+export interface Time {
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
 /** Runs a piece of work after what runs now has ended, so that writes which arrive together leave together. */
 export interface Turn {
   afterThisTurn(run: () => void): void
@@ -60,6 +66,8 @@ export interface Disk {
   makeDirectoryNow(path: string): void
   /** Replaces what is at `to`, at once: a reader sees the old or the new file. */
   renameNow(from: string, to: string): void
+  /** Sets when the file was written last, as `statNow` tells it. Nothing relies on it after a crash. */
+  touchNow(path: string, modifiedMs: number): void
   /** A file, or a folder with all that is in it; nothing there is fine. */
   removeNow(path: string): void
   remove(path: string): Promise<void>

@@ -3,7 +3,7 @@
  */
 import { RECORD_BATCH, RecordBatch, type RecordView } from '@mq/protocol'
 import type { TimestampOffset } from './outcomes.js'
-import type { DiskFile, Offload } from './ports.js'
+import type { DiskFile } from './ports.js'
 import { ensureIndexes } from './recover.js'
 import type { Segment } from './segment.js'
 import { scanBatches } from './segment-scan.js'
@@ -147,9 +147,22 @@ export async function findMaxTimestamp(segment: Segment): Promise<TimestampOffse
   )
 }
 
+/** The largest timestamp of the first batch; null when there is none. */
+export async function firstBatchTimestampOf(segment: Segment): Promise<number | null> {
+  if (segment.firstBatchTimestamp === undefined) {
+    await segment.data.pinned(async (file) => {
+      for await (const { maxTimestamp } of scanBatches(file, 0, segment.sizeInBytes)) {
+        segment.firstBatchTimestamp = maxTimestamp
+        break
+      }
+    })
+  }
+  return segment.firstBatchTimestamp ?? null
+}
+
 /** The highest producer id of the batches from an offset on, -1 without any. */
-export async function highestProducerIdIn(segment: Segment, fromOffset: number, offload: Offload): Promise<number> {
-  await ensureIndexes(segment, offload)
+export async function highestProducerIdIn(segment: Segment, fromOffset: number): Promise<number> {
+  await ensureIndexes(segment)
   const start = segment.indexes.offsets.lookup(fromOffset).position
   let highest = -1
   await segment.data.pinned(async (file) => {

@@ -13,11 +13,6 @@ const HEADER = 64
  * caller's business. A piece stays in memory as long as its batches do.
  */
 export async function* scanBatches(file: DiskFile, from: number, end: number): AsyncGenerator<StoredBatch, void, undefined> {
-  for await (const piece of scanPieces(file, from, end)) yield* piece
-}
-
-/** The same, all batches of a piece at once: for who wants every one of them. A piece may have none. */
-export async function* scanPieces(file: DiskFile, from: number, end: number): AsyncGenerator<StoredBatch[], void, undefined> {
   let position = from
   let last = end
   let wanted = PIECE
@@ -26,28 +21,24 @@ export async function* scanPieces(file: DiskFile, from: number, end: number): As
     const filled = await file.read(piece, position)
     if (filled < piece.length) last = position + filled
     const bytes = piece.subarray(0, filled)
-    const found: StoredBatch[] = []
     let at = 0
     wanted = PIECE
-    let hasEnded = false
     while (at < filled) {
+      const isLastPiece = position + filled === last
       const size = storedSizeAt(bytes, at)
       if (size === null) {
-        hasEnded = position + filled === last || filled - at >= HEADER
+        if (isLastPiece || filled - at >= HEADER) return
         break
       }
-      hasEnded = size > last - position - at
+      if (size > last - position - at) return
       if (size > filled - at) {
         wanted = size
         break
       }
-      hasEnded ||= !headerIsWhole(bytes, at, size)
-      if (hasEnded) break
-      found.push(storedBatch(bytes, at, size, position + at))
+      if (!headerIsWhole(bytes, at, size)) return
+      yield storedBatch(bytes, at, size, position + at)
       at += size
     }
-    yield found
-    if (hasEnded) return
     position += at
   }
 }

@@ -16,7 +16,6 @@ import { type SegmentFileKind, segmentFileName } from './folder-names.js'
 import { IndexFile } from './index-file.js'
 import { OFFSET_ENTRY_BYTES, OffsetIndex, offsetIndexProblem } from './offset-index.js'
 import { LazyFile, type OpenFiles } from './open-files.js'
-import type { RebuiltIndexes } from './segment-rebuild.js'
 import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
@@ -31,12 +30,16 @@ export interface AppendedBytes {
   readonly lastOffset: number
   readonly maxTimestamp: number
   readonly sizeInBytes: number
+  /** Where the largest timestamp is looked for; default the last offset. */
+  readonly offsetOfMaxTimestamp?: number
 }
 
 export interface SegmentIndexes {
   readonly offsets: OffsetIndex
   readonly times: TimeIndex
 }
+
+export type SegmentSuffix = '' | '.cleaned' | '.swap'
 
 const NO_TIMESTAMP = -1
 
@@ -46,6 +49,9 @@ export class Segment {
   /** Taken off `segment.ms`, so that segments do not all roll at once. */
   readonly rollJitterMs: number
   createdAt: number
+  /** While it is made by a cleaning and takes the place of others, its files have it behind their names: the data file, the others. */
+  dataSuffix: SegmentSuffix = ''
+  indexSuffix: SegmentSuffix = ''
   txns = new TxnIndex()
   /** The largest timestamp in the segment and the last offset of its batch; -1 when there is none or it is not known yet. */
   maxTimestamp = NO_TIMESTAMP
@@ -76,7 +82,10 @@ export class Segment {
   }
 
   pathOf(kind: SegmentFileKind): string {
-    return posix.join(this.folder.path, segmentFileName(this.baseOffset, kind))
+    return posix.join(
+      this.folder.path,
+      segmentFileName(this.baseOffset, kind) + (kind === 'log' ? this.dataSuffix : this.indexSuffix),
+    )
   }
 
   /** Makes the data file. */
@@ -87,11 +96,6 @@ export class Segment {
     if (preallocate) file.truncateNow(segmentBytes)
     this.#indexes = this.#emptyIndexes()
     this.firstBatchTimestamp = undefined
-  }
-
-  /** Nothing of it was read yet; the files are somebody else's and stay as they are. */
-  beginEmpty(): void {
-    this.#indexes = this.#emptyIndexes()
   }
 
   #emptyIndexes(): SegmentIndexes {
@@ -135,11 +139,6 @@ export class Segment {
     return this.#indexes !== null
   }
 
-  /** Of offset and time index; 0 as long as they are not loaded. */
-  get indexMemoryBytes(): number {
-    return this.#indexes === null ? 0 : this.#indexes.offsets.sizeInBytes + this.#indexes.times.sizeInBytes
-  }
-
   /** Gives the memory back; the files have everything. Not for the active segment. */
   unloadIndexes(): void {
     this.#indexes = null
@@ -156,22 +155,7 @@ export class Segment {
     return null
   }
 
-  /** Offset and time index as a scan of the data file found them: they replace what there was, in the files too. */
-  takeIndexesNow(found: RebuiltIndexes): void {
-    this.resetIndexesNow()
-    const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
-    const maxBytes = this.config()['segment.index.bytes']
-    this.#indexes = {
-      offsets: new OffsetIndex(this.baseOffset, maxBytes, bytesOf(found.offsets)),
-      times: new TimeIndex(this.baseOffset, maxBytes, bytesOf(found.times)),
-    }
-    this.maxTimestamp = found.maxTimestamp
-    this.offsetOfMaxTimestamp = found.offsetOfMaxTimestamp
-    this.firstBatchTimestamp = found.firstBatchTimestamp
-    this.writeIndexesNow()
-  }
-
-  /** Empties offset and time index, in memory and in their files. */
+  /** Empties offset and time index, in memory and in their files, before they are built again. */
   resetIndexesNow(): void {
     this.#indexes = this.#emptyIndexes()
     this.#offsetFile.cutTo(0)
@@ -197,13 +181,13 @@ export class Segment {
   }
 
   /** Bytes that an append put at the end of the file are now part of the segment. */
-  appended({ lastOffset, maxTimestamp, sizeInBytes }: AppendedBytes): void {
+  appended({ lastOffset, maxTimestamp, sizeInBytes, offsetOfMaxTimestamp }: AppendedBytes): void {
     const { offsets, times } = this.indexes
     const position = this.sizeInBytes
     if (position === 0) this.firstBatchTimestamp = maxTimestamp
     if (maxTimestamp > this.maxTimestamp) {
       this.maxTimestamp = maxTimestamp
-      this.offsetOfMaxTimestamp = lastOffset
+      this.offsetOfMaxTimestamp = offsetOfMaxTimestamp ?? lastOffset
     }
     if (this.#bytesSinceIndexEntry > this.config()['index.interval.bytes']) {
       offsets.append(lastOffset, position)

@@ -38,6 +38,13 @@ export class Segments {
     this.#list = this.#list.filter((other) => other !== segment)
   }
 
+  /** One takes the place of neighbours. */
+  replace(old: readonly Segment[], next: Segment): void {
+    const left = this.#list.filter((segment) => !old.includes(segment))
+    const at = left.findIndex(({ baseOffset }) => baseOffset > next.baseOffset)
+    this.#list = left.toSpliced(at < 0 ? left.length : at, 0, next)
+  }
+
   /** Number of the last segment that begins at or before the offset, -1 if none does. */
   #floor(offset: number): number {
     const list = this.#list

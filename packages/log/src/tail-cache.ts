@@ -111,6 +111,11 @@ export class TailOfLog {
     }
   }
 
+  /** What lies before the offset is read from the disk from now on. */
+  dropBefore(offset: number): void {
+    while ((this.#entries[this.#start]?.lastOffset ?? offset) < offset) this.dropOldest()
+  }
+
   clear(): void {
     for (let at = this.#start; at < this.#entries.length; at++) this.cache.release(this.#entries[at]!)
     this.#entries = []

@@ -1,5 +1,5 @@
 /** What a job is: a piece of long work that runs beside the event loop, or on it where there are no workers. */
-import type { Disk } from '../ports.js'
+import type { Disk, Time } from '../ports.js'
 
 /**
  * Who waits for it. A client's request waits for `request` jobs, which take less than a second; `background` jobs may take minutes.
@@ -7,7 +7,8 @@ import type { Disk } from '../ports.js'
  */
 export type Lane = 'request' | 'background'
 
-export interface JobContext<Progress> {
+/** Time is that of whoever asked for the job: in a worker that of this machine. */
+export interface JobContext<Progress> extends Time {
   /** The disk of whoever asked for the job: in a worker the file system of this machine. */
   readonly disk: Disk
   /** Whether nobody waits for the result any more: the job ends soon, whatever it then answers. */

@@ -40,6 +40,8 @@ export interface BatchOptions {
   /** Bytes that the batch will probably have: spares growing step by step. Default: small. */
   readonly expectedBytes?: number
   readonly baseOffset?: number
+  /** Set by the cleaner: where the batch ends although its last records are gone. Default: the offset of the last record. */
+  readonly lastOffset?: number
   readonly leaderEpoch?: number
 }
 
@@ -159,7 +161,8 @@ export class BatchBuilder {
     RECORD_BATCH.partitionLeaderEpoch.set(bytes, 0, options.leaderEpoch ?? NO_LEADER_EPOCH)
     RECORD_BATCH.magic.set(bytes, 0, 2)
     RECORD_BATCH.attributes.set(bytes, 0, attributes)
-    RECORD_BATCH.lastOffsetDelta.set(bytes, 0, this.lastOffsetDelta)
+    const { lastOffset } = options
+    RECORD_BATCH.lastOffsetDelta.set(bytes, 0, lastOffset === undefined ? this.lastOffsetDelta : lastOffset - this.baseOffset)
     RECORD_BATCH.baseTimestamp.set(bytes, 0, this.baseTimestamp)
     RECORD_BATCH.maxTimestamp.set(bytes, 0, maxTimestamp)
     RECORD_BATCH.producerId.set(bytes, 0, options.producerId ?? NO_PRODUCER_ID)

@@ -25,7 +25,6 @@ export {
 export { newUuid, uuidFromString, uuidToString, ZERO_UUID } from '../functions/uuid.js'
 export { type Field, fixed, type Int64Field, type Layout, layout } from '../layout.js'
 export { type BrokerId, formatTopicPartition, type LeaderEpoch, type TopicPartition } from '../topic-partition.js'
-export { type AbortedTransaction, AbortedTransactions } from './aborted.js'
 export { type AnyBatch, iterateAnyBatches } from './any.js'
 export { type ReadLimits, RecordBatch } from './batch.js'
 export { type AppendRecord, BatchBuilder, type BatchOptions } from './builder.js'
@@ -56,6 +55,7 @@ export { LegacyBatch, readMessageSet } from './legacy.js'
 export { type AppendMessage, MessageSetBuilder, type MessageSetOptions } from './legacy-builder.js'
 export type { LegacyMagic } from './legacy-layout.js'
 export { type Record, type RecordHeader, RecordView } from './record.js'
+export { emptied, rewritten, rewrittenMessages } from './rewrite.js'
 export {
   sizeOfUnsignedVarint,
   sizeOfVarint,

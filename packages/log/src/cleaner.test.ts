@@ -1,0 +1,244 @@
+/** The cleaner on a log in memory: what stays, where it stops, and what becomes of logs that it cannot clean. */
+import assert from 'node:assert/strict'
+import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
+import { PARTITION } from './log.test.support.js'
+
+const DAY = 86_400_000
+
+describe('a compacted log', () => {
+  it('keeps the last value of each key, with its offset', async () => {
+    const made = await compacted()
+    await put(made, 'a=1 b=1 c=1')
+    await put(made, 'a=2 b=2')
+    await made.log.roll()
+    await put(made, 'a=3')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['2:c=1', '3:a=2', '4:b=2', '5:a=3'])
+    assert.equal(made.log.logStartOffset, 0)
+    assert.equal(await clean(made), 0)
+  })
+
+  it('serves the same after a restart, and cleans on from where it was', async () => {
+    const made = await compacted()
+    await put(made, 'a=1 b=1')
+    await put(made, 'a=2')
+    await made.log.roll()
+    await put(made, 'a=3')
+    assert.equal(await clean(made), 1)
+    await made.directories.close()
+    assert.equal(made.disk.readFileNow('/data/cleaner-offset-checkpoint').toString(), '0\n1\nt 0 3\n')
+    await made.reopen()
+    made.log.updateHighWatermark(made.log.logEndOffset)
+    assert.deepEqual(await stored(made.log), ['1:b=1', '2:a=2', '3:a=3'])
+    await made.log.roll()
+    await put(made, 'c=1')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['1:b=1', '3:a=3', '4:c=1'])
+  })
+
+  it('makes one segment of several small ones, and tells of them no more', async () => {
+    const made = await compacted()
+    for (let round = 0; round < 5; round++) {
+      await put(made, `a=${round} k${round}=1`)
+      await made.log.roll()
+    }
+    await put(made, 'z=1')
+    assert.equal(made.log.segmentViews().length, 6)
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(
+      made.log.segmentViews().map(({ baseOffset }) => baseOffset),
+      [0, 10],
+    )
+    const names = made.disk.listNow('/data/t-0').map(({ name }) => name)
+    assert.deepEqual(
+      names.filter((name) => name.endsWith('.log') || name.endsWith('.snapshot')),
+      ['00000000000000000000.log', '00000000000000000010.log', '00000000000000000010.snapshot'],
+    )
+    assert.deepEqual(await stored(made.log), ['1:k0=1', '3:k1=1', '5:k2=1', '7:k3=1', '8:a=4', '9:k4=1', '10:z=1'])
+    made.time.advance(made.log.config['file.delete.delay.ms'])
+    await Promise.resolve()
+    assert.deepEqual(
+      made.disk.listNow('/data/t-0').filter(({ name }) => /deleted|swap|cleaned/.test(name)),
+      [],
+    )
+  })
+
+  it('lets a tombstone stay for delete.retention.ms after it was cleaned first, then it goes', async () => {
+    const made = await compacted({ config: { 'delete.retention.ms': DAY } })
+    await put(made, 'a=1 b=1')
+    await put(made, 'a')
+    await made.log.roll()
+    await put(made, 'x=1')
+    await clean(made)
+    assert.deepEqual(await stored(made.log), ['1:b=1', '2:a', '3:x=1'])
+    const next = async () => {
+      await made.log.roll()
+      await put(made, 'x=2')
+      await clean(made)
+    }
+    made.time.advance(DAY - 1)
+    await next()
+    assert.deepEqual(await stored(made.log), ['1:b=1', '2:a', '3:x=1', '4:x=2'])
+    made.time.advance(1)
+    await next()
+    assert.deepEqual(await stored(made.log), ['1:b=1', '4:x=2', '5:x=2'])
+  })
+
+  it('drops records of aborted transactions, and their marker once its time is up', async () => {
+    const made = await compacted({ config: { 'delete.retention.ms': DAY } })
+    const { log } = made
+    const of = { producerId: 9, producerEpoch: 0, transactional: true }
+    await put(made, 'a=1')
+    await put(made, 'a=lost b=lost', { ...of, baseSequence: 0 })
+    await end(made, 9, 'abort')
+    await put(made, 'c=1', { ...of, baseSequence: 2 })
+    await end(made, 9, 'commit')
+    await log.roll()
+    await put(made, 'x=1')
+    await clean(made)
+    assert.deepEqual(await stored(log), ['0:a=1', '3:ABORT', '4:c=1', '5:COMMIT', '6:x=1'])
+    assert.deepEqual(log.abortedTransactions(0, 10), [{ producerId: 9, firstOffset: 1 }])
+    for (let round = 2; round < 4; round++) {
+      await log.roll()
+      await put(made, `x=${round}`)
+      await clean(made)
+      made.time.advance(DAY)
+    }
+    assert.deepEqual(log.abortedTransactions(0, 10), [])
+    await log.roll()
+    await put(made, 'x=4')
+    await clean(made)
+    assert.deepEqual(await stored(log), ['0:a=1', '4:c=1', '5:COMMIT', '8:x=3', '9:x=4'])
+  })
+
+  it('keeps the last batch of a producer that may write again, without its records', async () => {
+    const made = await compacted()
+    await put(made, 'a=1 b=1', { producerId: 5, producerEpoch: 1, baseSequence: 0 })
+    await put(made, 'a=2 b=2')
+    await made.log.roll()
+    await put(made, 'x=1')
+    await clean(made)
+    assert.deepEqual(await stored(made.log), ['0-1:', '2:a=2', '3:b=2', '4:x=1'])
+    await made.directories.abandon()
+    for (const { name } of made.disk.listNow('/data/t-0'))
+      if (name.endsWith('.snapshot')) made.disk.removeNow(`/data/t-0/${name}`)
+    await made.reopen()
+    await put(made, 'a=3', { producerId: 5, producerEpoch: 1, baseSequence: 2 })
+  })
+
+  it('never cleans past the high watermark (KAFKA-13194)', async () => {
+    const made = await compacted()
+    await put(made, 'a=1 b=1')
+    await made.log.roll()
+    await put(made, 'a=2')
+    await made.log.roll()
+    await put(made, 'a=3')
+    made.log.updateHighWatermark(1)
+    assert.equal(await clean(made), 0)
+    made.log.updateHighWatermark(2)
+    assert.equal(await clean(made), 1)
+    await made.log.truncateTo(2)
+    assert.deepEqual(await stored(made.log), ['0:a=1', '1:b=1'])
+  })
+
+  it('never cleans past the first open transaction', async () => {
+    const made = await compacted()
+    await put(made, 'a=1')
+    await made.log.roll()
+    await put(made, 'a=2', { producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true })
+    await made.log.roll()
+    await put(made, 'a=3')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['0:a=1', '1:a=2', '2:a=3'])
+  })
+
+  it('has nothing to clean when its start lies in the active segment (KAFKA-9133, KAFKA-8764)', async () => {
+    const made = await compacted({ config: { 'cleanup.policy': ['compact', 'delete'], 'retention.ms': -1 } })
+    await put(made, 'a=1 b=1')
+    await made.log.roll()
+    await put(made, 'a=2 b=2 c=2')
+    await made.log.deleteRecordsBefore(4)
+    for (let round = 0; round < 3; round++) {
+      assert.equal(await clean(made), 0)
+      assert.equal(await made.directories.applyRetention(), 0)
+      assert.deepEqual(
+        made.log.segmentViews().map(({ baseOffset }) => baseOffset),
+        [2],
+      )
+    }
+    assert.deepEqual(await stored(made.log), ['4:c=2'])
+    assert.equal(made.log.isOffline, false)
+  })
+
+  it('reads on while it is cleaned, and finds times and offsets afterwards', async () => {
+    const made = await compacted({ directories: { tailCacheBytes: 0 } })
+    for (let round = 0; round < 20; round++) await put(made, `a=${round} k${round}=1`, { timestamp: 1000 + round })
+    await made.log.roll()
+    await put(made, 'z=1', { timestamp: 5000 })
+    const cleaning = clean(made)
+    const reading = stored(made.log)
+    await cleaning
+    assert.ok((await reading).includes('39:k19=1'))
+    const found = await made.log.offsetForTimestamp(1010)
+    assert.ok(found !== null && 'offset' in found)
+    assert.deepEqual([found.offset, found.timestamp], [21, 1010])
+  })
+
+  it('is not cleaned while its topic is held', async () => {
+    const made = await dirty()
+    made.directories.holdRetention('t')
+    assert.equal(await clean(made), 0)
+    made.directories.releaseRetention('t')
+    assert.equal(await clean(made), 1)
+  })
+
+  it('is set aside when a batch is damaged, with one word about where; others go on', async () => {
+    const made = await dirty()
+    const other = await made.directories.create({ topic: 'o', partition: 0 }, null, made.log.config)
+    const { log } = made
+    Object.assign(made, { log: other })
+    await put(made, 'a=1')
+    await put(made, 'a=2')
+    await other.roll()
+    const path = '/data/t-0/00000000000000000000.log'
+    const file = made.disk.openNow(path, 'readWrite')
+    const size = file.sizeNow()
+    file.writevNow([Buffer.from('!')], size - 2)
+    assert.equal(await clean(made), 1)
+    assert.equal(await clean(made), 0)
+    assert.deepEqual(await stored(other), ['1:a=2'])
+    assert.equal(made.said.length, 1)
+    assert.match(made.said[0]!.text, /^t-0 is not compacted any more: the CRC does not match$/)
+    const [aside] = made.directories.cleaner!.uncleanable
+    const { partition, directory, segment, position, problem } = aside!
+    assert.deepEqual(
+      { partition, directory, segment, problem },
+      { partition: PARTITION, directory: '/data', segment: 0, problem: 'the CRC does not match' },
+    )
+    assert.ok(position! > 0 && position! < size)
+    assert.equal(log.isOffline, false)
+    await made.directories.delete(PARTITION)
+    assert.deepEqual(made.directories.cleaner!.uncleanable, [])
+  })
+
+  it('takes its directory offline when the disk fails', async () => {
+    const made = await dirty()
+    made.disk.faults = ({ kind, path }) => (kind === 'write' && path.endsWith('.cleaned') ? { fail: 'EIO' } : undefined)
+    assert.equal(await clean(made), 0)
+    assert.equal(made.log.isOffline, true)
+  })
+
+  it('is not cleaned when log.cleaner.enable is off', async () => {
+    const made = await compacted({ directories: { config: { 'log.cleaner.enable': false } } })
+    assert.equal(made.directories.cleaner, null)
+  })
+})
+
+async function dirty(): Promise<CompactedHarness> {
+  const made = await compacted()
+  await put(made, 'a=1')
+  await put(made, 'a=2 b=1')
+  await made.log.roll()
+  await put(made, 'a=3')
+  return made
+}
