@@ -10,6 +10,7 @@ import { readBack } from './crash/read-back.mjs'
 import { Load } from './faults/load.mjs'
 import { spoilingProxy } from './faults/spoiling-proxy.mjs'
 import { Canary } from './fuzz/canary.mjs'
+import { Groups } from './fuzz/groups.mjs'
 import { RawConnection } from './fuzz/raw-connection.mjs'
 import { recordedFrames } from './fuzz/seeds.mjs'
 import { Sender } from './fuzz/sender.mjs'
@@ -121,6 +122,38 @@ describe('The checkers of robustness', function () {
       }
       const { counts } = await failuresBehind(slowly, 20_000)
       assert.ok(counts.late > 0)
+    })
+  })
+
+  describe('what the fuzz allows a JoinGroup', () => {
+    const join = (groupId, sessionTimeoutMs, rebalanceTimeoutMs, version = 3) => ({
+      api: 'JoinGroup',
+      version,
+      body: { groupId, sessionTimeoutMs, rebalanceTimeoutMs },
+    })
+    const heard = (groupId) => ({ api: 'Heartbeat', version: 0, body: { groupId } })
+    /** Each step: a frame and when it is sent. Returns what the last one may wait. */
+    const allowed = (...steps) => {
+      const groups = new Groups([1000, 3000])
+      for (const [asked, at] of steps) groups.saw(asked, at)
+      const [last, at] = steps.findLast(([{ api }]) => api === 'JoinGroup')
+      return groups.waitMs(last, at)
+    }
+
+    it('is nothing for who is alone', () => {
+      assert.equal(allowed([join('g', 2000, 500), 0]), 0)
+      assert.equal(allowed([join('other', 2000, 500), 0], [join('g', 2000, 500), 0]), 0)
+    })
+    it('is the longest rebalance timeout of the group', () => {
+      assert.equal(allowed([join('g', 3000, 2500), 0], [join('g', 3000, 500), 100]), 2500)
+      assert.equal(allowed([join('g', 3000, -1, 0), 0], [join('g', 3000, 500), 100]), 3000)
+    })
+    it('is the longest session after the group was heard of, where that is less', () => {
+      assert.equal(allowed([join('g', 1500, 60_000), 0], [join('g', 1000, 500), 100]), 1500)
+      assert.equal(allowed([join('g', 1500, 60_000), 0], [join('g', 1000, 500), 100], [heard('g'), 1100]), 2500)
+    })
+    it('leaves out whom the broker does not let in', () => {
+      assert.equal(allowed([join('g', 60_000, 60_000), 0], [join('g', 1500, 500), 100]), 0)
     })
   })
 

@@ -16,6 +16,8 @@ const SETTLED_AT = 20_000
 const ROUND = Math.max(20_000, Math.floor(FRAMES / 6))
 /** Sessions of members that left, and files that are deleted later, are gone after it. */
 const SETTLE_MS = 500
+/** The shortest and the longest that the fuzzed broker allows. */
+const SESSIONS_MS = [1000, 3000]
 const MAY_GROW_BYTES = 8 * 1024 * 1024
 
 describe(`${FRAMES} mutated frames (SEED=${SEED})`, function () {
@@ -48,8 +50,8 @@ describe(`${FRAMES} mutated frames (SEED=${SEED})`, function () {
         'connections.max.idle.ms': 60_000,
         // What is deleted is kept for a minute otherwise, with its timers.
         'log.segment.delete.delay.ms': 100,
-        'group.min.session.timeout.ms': 1000,
-        'group.max.session.timeout.ms': 3000,
+        'group.min.session.timeout.ms': SESSIONS_MS[0],
+        'group.max.session.timeout.ms': SESSIONS_MS[1],
       },
     })
     canary = await Canary.start(broker.port)
@@ -57,7 +59,7 @@ describe(`${FRAMES} mutated frames (SEED=${SEED})`, function () {
     offered = await atBroker((connection) => connection.ask('ApiVersions', 0, {}).then(({ apiKeys }) => apiKeys))
     const frames = [...recorded, ...encodedFrames(recorded, offered, names)]
     const live = { strings: [], ids: [] }
-    sender = new Sender({ port: broker.port, pid: broker.pid, seed: SEED, live })
+    sender = new Sender({ port: broker.port, pid: broker.pid, seed: SEED, live, sessions: SESSIONS_MS })
     const strings = [...names, 'fuzz', ...groupsOf(recorded)]
     for (let from = 0; from < FRAMES && sender.failures.length === 0 && !broker.hasEnded; ) {
       const to = from === 0 ? Math.min(SETTLED_AT, FRAMES) : Math.min(from + ROUND, FRAMES)
@@ -75,6 +77,7 @@ describe(`${FRAMES} mutated frames (SEED=${SEED})`, function () {
       })
       sender.sessions.clear()
       sender.members.clear()
+      sender.groups.clear()
       await new Promise((done) => setTimeout(done, SETTLE_MS))
       const memory = await broker.measure()
       measured.push({ frames: to, ...memory })

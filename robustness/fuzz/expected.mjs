@@ -1,13 +1,9 @@
 // What a broker owes to the bytes that a client wrote: one answer for each whole frame, in order, or a closed connection; nothing for acks=0.
 import { APIS, apiByKey, decodeBody, readRequestHeader, responseHeaderVersion } from '@mq/protocol'
 
-/** Requests that may wait by their own fields, and for how long at most, in ms. */
+/** Requests that may wait by their own fields, and for how long at most, in ms. What waits for members of a group: groups.mjs. */
 const WAITS = {
   Fetch: ({ maxWaitMs }) => maxWaitMs,
-  // A join also waits for the members that were there before: until their sessions end, 3000 ms at most on this broker.
-  JoinGroup: ({ rebalanceTimeoutMs, sessionTimeoutMs }) => Math.max(rebalanceTimeoutMs, sessionTimeoutMs, 3000),
-  // Until the leader of the group has synced, or the group's own time is over.
-  SyncGroup: () => Number.POSITIVE_INFINITY,
   Produce: ({ acks, timeoutMs }) => (acks === -1 ? timeoutMs : 0),
   CreateTopics: ({ timeoutMs }) => timeoutMs,
   DeleteTopics: ({ timeoutMs }) => timeoutMs,

@@ -1,6 +1,7 @@
 // Sends mutated frames over many connections at once and holds the broker to what it owes (expected.mjs).
 import { apiByKey } from '@mq/protocol'
 import { framesIn, readAnswer } from './expected.mjs'
+import { Groups } from './groups.mjs'
 import { mutated } from './mutations.mjs'
 import { Random } from './random.mjs'
 import { RawConnection } from './raw-connection.mjs'
@@ -13,7 +14,8 @@ const GONE_AFTER_MS = 40
 const FULL_WAITS = 40
 const BEARABLE_MS = 2000
 /** These wait for something that others do; the rest that has a time limit waits for work of the broker's own. */
-const OPEN_ENDED = ['Fetch', 'JoinGroup', 'SyncGroup']
+const OF_GROUPS = ['JoinGroup', 'SyncGroup']
+const OPEN_ENDED = ['Fetch', ...OF_GROUPS]
 const LANES = 32
 /**
  * What the controller does one after the other, each with writes that must be on disk. Lanes do not wait for one another, so all of them would
@@ -37,6 +39,7 @@ export class Sender {
   sessions = new Set()
   /** Ids of members that answers have named, by group. */
   members = new Map()
+  groups
   longestMs = 0
   lateOnes = []
   #starvation
@@ -44,8 +47,12 @@ export class Sender {
   #atController = 0
   #queue = []
 
-  /** `pid` is the broker's; `live`: `{ strings, ids }`, what it knows now; answers add to it. */
-  constructor({ port, pid, seed, live, neverMs = NEVER_MS }) {
+  /**
+   * `pid` is the broker's; `live`: `{ strings, ids }`, what it knows now; answers add to it. `sessions`: the session timeouts that it accepts,
+   * Kafka's own if nobody set others.
+   */
+  constructor({ port, pid, seed, live, neverMs = NEVER_MS, sessions = [6000, 1_800_000] }) {
+    this.groups = new Groups(sessions)
     this.#neverMs = neverMs
     this.#starvation = new Starvation([pid, process.pid])
     this.#port = port
@@ -118,12 +125,15 @@ export class Sender {
       this.counts.silent++
       return 'answered'
     }
-    const waits = asked.waitMs > 0 && OPEN_ENDED.includes(asked.api)
-    const isFullWait = waits && asked.waitMs <= BEARABLE_MS && random.once(FULL_WAITS)
     const began = performance.now()
-    const answer = await connection.next(
-      waits && !isFullWait ? GONE_AFTER_MS : Math.min(asked.waitMs, BEARABLE_MS) + this.#neverMs,
-    )
+    this.groups.saw(asked, began)
+    const isOfGroup = asked.body !== undefined && OF_GROUPS.includes(asked.api)
+    // What others tell the group meanwhile may make it longer.
+    const waitMs = () => (isOfGroup ? this.groups.waitMs(asked, began) : asked.waitMs)
+    const expectedMs = waitMs()
+    const waits = expectedMs > 0 && OPEN_ENDED.includes(asked.api)
+    const isFullWait = waits && expectedMs <= BEARABLE_MS && random.once(FULL_WAITS)
+    const answer = await connection.next(waits && !isFullWait ? GONE_AFTER_MS : Math.min(expectedMs, BEARABLE_MS) + this.#neverMs)
     const ms = performance.now() - began
     if (answer === 'silent') {
       if (waits && !isFullWait) {
@@ -136,9 +146,9 @@ export class Sender {
       }
     }
     if (isFullWait) this.counts.waited++
-    this.longestMs = Math.max(this.longestMs, ms - (isFullWait ? asked.waitMs : 0))
+    this.longestMs = Math.max(this.longestMs, ms - (isFullWait ? waitMs() : 0))
     // Who asks something of the controller waits for those before him, each with a time limit of its own.
-    const limitMs = OF_THE_CONTROLLER.has(asked.api) ? NEVER_MS : asked.waitMs + ANSWER_MS
+    const limitMs = OF_THE_CONTROLLER.has(asked.api) ? NEVER_MS : waitMs() + ANSWER_MS
     if (ms > limitMs && ms - this.#starvation.msSince(began) > limitMs) {
       this.counts.late++
       if (this.lateOnes.length < 40)
