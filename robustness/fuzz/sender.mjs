@@ -136,7 +136,9 @@ export class Sender {
     const answer = await connection.next(waits && !isFullWait ? GONE_AFTER_MS : Math.min(expectedMs, BEARABLE_MS) + this.#neverMs)
     const ms = performance.now() - began
     if (answer === 'silent') {
-      if (waits && !isFullWait) {
+      // Others, who come and are not heard of again, may keep a group waiting for longer than is worth to wait here.
+      const isKeptWaiting = isOfGroup && ms < waitMs() + ANSWER_MS
+      if ((waits && !isFullWait) || isKeptWaiting) {
         this.counts.gone++
         return { isOver: true }
       }

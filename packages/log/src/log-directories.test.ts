@@ -8,7 +8,7 @@ import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPI
 import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 import { MemoryDisk } from './memory-disk.js'
-import { type Disk, SILENT } from './ports.js'
+import { type Disk, type DiskFile, type OpenMode, SILENT } from './ports.js'
 import { ManualTime, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 
@@ -50,6 +50,20 @@ async function valuesOf(made: Harness): Promise<string[]> {
     }
   }
   return values
+}
+
+class CountingDisk extends MemoryDisk {
+  openCount = 0
+  override openNow(path: string, mode: OpenMode): DiskFile {
+    const file = super.openNow(path, mode)
+    const close = file.closeNow.bind(file)
+    this.openCount++
+    file.closeNow = () => {
+      this.openCount--
+      close()
+    }
+    return file
+  }
 }
 
 const reasonOf = async (opening: Promise<unknown>): Promise<string> => {
@@ -97,12 +111,47 @@ describe('log directories', () => {
     assert.deepEqual(readDirectoryOwner(disk, '/data'), { brokerId: 1, clusterId: 'cluster' })
   })
 
-  it('new partitions go to the directory with the fewest', async () => {
-    const directories = await open(new MemoryDisk(), new ManualTime(), { dirs: ['/a', '/b'] })
-    for (let partition = 0; partition < 4; partition++)
-      await directories.create({ topic: 't', partition }, null, DEFAULT_TOPIC_CONFIG)
-    const where = [...directories.all()].map((log) => log.directory)
-    assert.deepEqual(where.sort(), ['/a', '/a', '/b', '/b'])
+  describe('give new partitions', () => {
+    const make = (directories: BrokerLogDirectories, topic: string, partition: number) =>
+      directories.create({ topic, partition }, null, DEFAULT_TOPIC_CONFIG)
+    const where = (directories: BrokerLogDirectories) =>
+      Object.fromEntries([...directories.all()].map((log) => [String(log), log.directory]))
+
+    it('to the directory with the fewest, counting those that are being made, as 3.9.1 did with these', async () => {
+      const directories = await open(new MemoryDisk(), new ManualTime(), { dirs: ['/a', '/b', '/c'] })
+      await Promise.all([0, 1, 2, 3, 4].map((partition) => make(directories, 'u', partition)))
+      await Promise.all([0, 1, 2, 3, 4, 5, 6].map((partition) => make(directories, 'v', partition)))
+      const given: Record<string, string> = { 'u-0': '/a', 'u-1': '/b', 'u-2': '/c', 'u-3': '/a', 'u-4': '/b', 'v-0': '/c' }
+      Object.assign(given, { 'v-1': '/a', 'v-2': '/b', 'v-3': '/c', 'v-4': '/a', 'v-5': '/b', 'v-6': '/c' })
+      assert.deepEqual(where(directories), given)
+    })
+
+    it('to the next directory when one does not take the folder, which is offline then', async () => {
+      const disk = new MemoryDisk()
+      const directories = await open(disk, new ManualTime(), { dirs: ['/a', '/b'] })
+      disk.faults = ({ kind, path }) => (kind === 'mkdir' && path.startsWith('/a') ? { fail: 'EIO' } : undefined)
+      await make(directories, 't', 0)
+      assert.deepEqual(where(directories), { 't-0': '/b' })
+      assert.deepEqual(
+        directories.directories.map(({ isOffline }) => isOffline),
+        [true, false],
+      )
+      disk.faults = ({ kind }) => (kind === 'mkdir' ? { fail: 'ENOSPC' } : undefined)
+      await assert.rejects(make(directories, 't', 1), { code: 'ENOSPC' })
+      await assert.rejects(make(directories, 't', 2), { reason: 'failed' })
+    })
+
+    it('to nobody else once the folder was made, and leave nothing open when the rest fails', async () => {
+      for (const kind of ['syncDirectory', 'write', 'sync', 'rename'] as const) {
+        const disk = new CountingDisk()
+        const directories = await open(disk, new ManualTime(), { dirs: ['/a', '/b'] })
+        disk.faults = (operation) => (operation.kind === kind && operation.path.startsWith('/a') ? { fail: 'EIO' } : undefined)
+        await assert.rejects(directories.create({ topic: 't', partition: 0 }, TOPIC_ID, DEFAULT_TOPIC_CONFIG), { code: 'EIO' })
+        assert.deepEqual(where(directories), {}, kind)
+        assert.equal(disk.statNow('/b/t-0'), null, kind)
+        assert.equal(disk.openCount, 0, kind)
+      }
+    })
   })
 
   it('are refused when they belong to another broker or cluster, or to KRaft', async () => {

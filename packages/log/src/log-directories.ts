@@ -265,9 +265,7 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
-    const online = this.#directories.filter(({ health }) => !health.isOffline)
-    const target = online.sort((a, b) => a.logs.size - b.logs.size)[0]
-    if (target === undefined) throw new LogDirectoryError('failed', this.#directories[0]!.path, 'every log directory is offline')
+    const target = this.#folderFor(partition)
     try {
       const log = await target.create(partition, topicId, config)
       this.#byName.set(formatTopicPartition(partition), log)
@@ -276,6 +274,25 @@ export class BrokerLogDirectories implements LogDirectories {
       target.health.failWith(error)
       throw error
     }
+  }
+
+  /**
+   * Makes the partition's folder where the fewest are, the first of `log.dirs` among equals. A directory that does not take it is offline, and
+   * the next one is asked, as by Kafka; once a folder is there it stays: a partition in two directories stops the next start.
+   */
+  #folderFor(partition: LogPartition): LogDirectory {
+    const online = this.#directories.filter(({ health }) => !health.isOffline)
+    let refusal: unknown = new LogDirectoryError('failed', this.#directories[0]!.path, 'every log directory is offline')
+    for (const directory of online.sort((a, b) => a.partitionCount - b.partitionCount)) {
+      try {
+        directory.makeFolderNow(partition)
+        return directory
+      } catch (error) {
+        directory.health.failWith(error)
+        refusal = error
+      }
+    }
+    throw refusal
   }
 
   async delete(partition: LogPartition): Promise<void> {

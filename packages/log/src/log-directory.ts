@@ -79,6 +79,7 @@ export class LogDirectory {
   #loaded = false
   #lastSync: Promise<void> = Promise.resolve()
   #nextSync: Promise<void> | null = null
+  #beingMade = 0
   #checkpoints: Promise<void> = Promise.resolve()
   /** By name: what the checkpoints hold. An idle broker writes none. */
   readonly #written = new Map<string, string>()
@@ -96,6 +97,11 @@ export class LogDirectory {
 
   get #disk() {
     return this.#options.context.disk
+  }
+
+  /** With those that are just being made. */
+  get partitionCount(): number {
+    return this.logs.size + this.#beingMade
   }
 
   #pathOf(name: string): string {
@@ -205,10 +211,23 @@ export class LogDirectory {
     return new Map()
   }
 
-  /** Makes the folder of a new partition; resolves when it is on the disk. */
+  /** The folder of a new partition, which need not last yet. */
+  makeFolderNow(partition: TopicPartition): void {
+    this.#disk.makeDirectoryNow(this.#pathOf(formatTopicPartition(partition)))
+  }
+
+  /** Makes the log of a new partition in its folder; resolves when it is on the disk. Nothing stays open when it fails. */
   async create(partition: TopicPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
+    this.#beingMade++
+    try {
+      return await this.#create(partition, topicId, config)
+    } finally {
+      this.#beingMade--
+    }
+  }
+
+  async #create(partition: TopicPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
     const name = formatTopicPartition(partition)
-    this.#disk.makeDirectoryNow(this.#pathOf(name))
     const box: ConfigBox = { value: config }
     const { context } = this.#options
     const folder = { path: this.#pathOf(name) }
@@ -222,9 +241,15 @@ export class LogDirectory {
       logStartOffset: 0,
     })
     const log = new PartitionLog(context, partition, box, { ...loaded, epochsChanged: false })
-    if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
-    else await this.#disk.syncDirectory(folder.path)
-    await this.#sync()
+    try {
+      if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
+      else await this.#disk.syncDirectory(folder.path)
+      await this.#sync()
+      if (this.health.error !== null) throw this.health.error
+    } catch (error) {
+      await log.abandon()
+      throw error
+    }
     this.logs.set(name, log)
     return log
   }

@@ -49,7 +49,13 @@ export interface LoadedLog {
 
 export async function loadLog(request: LoadRequest): Promise<LoadedLog> {
   await finishInterrupted(request.context, request.folder)
-  return new Loading(request).run()
+  const loading = new Loading(request)
+  try {
+    return await loading.run()
+  } catch (error) {
+    loading.closeNow()
+    throw error
+  }
 }
 
 class Loading {
@@ -58,6 +64,8 @@ class Loading {
   readonly snapshots: Snapshots
   readonly epochs: LeaderEpochs
   readonly #epochsBefore: string
+  /** Segments that were looked at: each may have its file open. */
+  readonly #opened: Segment[] = []
   #cutBytes = 0
   #cutSegments = 0
   #problem: string | null = null
@@ -71,6 +79,18 @@ class Loading {
 
   get #name(): string {
     return formatTopicPartition(this.request.partition)
+  }
+
+  /** What is open stays with nobody when the loading fails. */
+  closeNow(): void {
+    for (const segment of this.#opened) segment.closeNow()
+  }
+
+  #open(baseOffset: number, state: ConstructorParameters<typeof Segment>[4]): Segment {
+    const { context, folder, config } = this.request
+    const segment = new Segment(context.files, folder, baseOffset, config, state)
+    this.#opened.push(segment)
+    return segment
   }
 
   async run(): Promise<LoadedLog> {
@@ -159,7 +179,7 @@ class Loading {
         rollJitterMs: rollJitter(context, config()),
         createdAt: context.clock.now(),
       }
-      const segment = new Segment(context.files, folder, baseOffset, config, state)
+      const segment = this.#open(baseOffset, state)
       const problem = this.#problemOf(segment, baseOffset === Math.max(...bases))
       if (problem !== null) {
         context.logger.warn(
@@ -234,7 +254,7 @@ class Loading {
 
   /** Nothing is left at or after the start that the checkpoint knows: a new, empty segment begins there. */
   #startOver(logStartOffset: number, logEndOffset: number): void {
-    const { context, folder, config } = this.request
+    const { context, config } = this.request
     if (this.segments.count > 0) {
       const fields = { partition: this.#name, logStartOffset, logEndOffset }
       context.logger.warn(fields, 'the log ends before its start offset: segments must have been lost; all are removed')
@@ -244,7 +264,7 @@ class Loading {
       this.snapshots.removeWhereNow(() => true)
     }
     const state = { sizeInBytes: 0, rollJitterMs: rollJitter(context, config()), createdAt: context.clock.now() }
-    const segment = new Segment(context.files, folder, logStartOffset, config, state)
+    const segment = this.#open(logStartOffset, state)
     segment.createNow()
     this.segments.add(segment)
   }

@@ -39,10 +39,10 @@ export class PartitionWriter {
   async begin(topic: TopicImage, firstNew: number): Promise<PartitionImage[]> {
     const partitions = [...topic.partitions]
     const places = partitions.slice(firstNew).map((after, at): Place => ({ topic, index: firstNew + at, before: after, after }))
-    const failures = await this.#lead(places, 'new')
-    for (const batch of newStates(topic, firstNew, this.#options.fence)) await this.#options.store.multi(batch)
-    await this.#noteFailures(places, failures)
+    this.#leaveUnborn(places, await this.#lead(places, 'new'))
     for (const { index, after } of places) partitions[index] = after
+    const states = newStates({ ...topic, partitions }, firstNew, this.#options.fence)
+    for (const batch of states) await this.#options.store.multi(batch)
     return partitions
   }
 
@@ -57,9 +57,10 @@ export class PartitionWriter {
     const old = places.filter(({ before }) => wasLed(before))
     const fresh = places.filter(({ before }) => !wasLed(before))
     await this.#setStates(old.filter(({ before, after }) => stateDiffers(before, after)))
-    const failures = [...(await this.#lead(old, 'existing')), ...(await this.#lead(fresh, 'new'))]
+    const failures = await this.#lead(old, 'existing')
+    this.#leaveUnborn(fresh, await this.#lead(fresh, 'new'))
     await this.#createStates(fresh.filter(({ after }) => after.isr.length > 0))
-    await this.#noteFailures(places, failures)
+    await this.#noteFailures(old, failures)
     const after = new Map<TopicImage, PartitionImage[]>(topics.map((topic) => [topic, []]))
     for (const place of places) after.get(place.topic)!.push(place.after)
     return topics.map((topic) => ({ ...topic, partitions: after.get(topic)! }))
@@ -114,16 +115,31 @@ export class PartitionWriter {
     for (const place of places) place.after = { ...place.after, partitionEpoch: 0 }
   }
 
+  /**
+   * A new partition that could not be led has no leader and gets no state: there may be no folder, and no record was ever in it. The next
+   * start begins it anew.
+   */
+  #leaveUnborn(places: readonly Place[], failures: readonly PartitionFailure[]): void {
+    for (const place of this.#failed(places, failures)) {
+      place.after = { ...place.after, leader: NO_LEADER, isr: [], offlineReplicas: [this.#options.brokerId] }
+    }
+  }
+
+  /** Those of the places that failed and have a leader yet; says so for each. */
+  #failed(places: readonly Place[], failures: readonly PartitionFailure[]): Place[] {
+    if (failures.length === 0) return []
+    const byName = new Map(places.map((place) => [`${place.topic.name}-${place.index}`, place]))
+    return failures.flatMap(({ topic, index, error }) => {
+      const place = byName.get(`${topic}-${index}`)
+      if (place === undefined) return []
+      this.#options.log.error({ topic, partition: index, error }, `${topic}-${index} cannot be led: ${error}`)
+      return place.after.leader === NO_LEADER ? [] : [place]
+    })
+  }
+
   /** A partition that could not be led has no leader, in the store as well. */
   async #noteFailures(places: readonly Place[], failures: readonly PartitionFailure[]): Promise<void> {
-    if (failures.length === 0) return
-    const byName = new Map(places.map((place) => [`${place.topic.name}-${place.index}`, place]))
-    const failed = failures.flatMap(({ topic, index, error }) => {
-      const place = byName.get(`${topic}-${index}`)
-      if (place !== undefined)
-        this.#options.log.error({ topic, partition: index, error }, `${topic}-${index} cannot be led: ${error}`)
-      return place === undefined || place.after.leader === NO_LEADER ? [] : [place]
-    })
+    const failed = this.#failed(places, failures)
     const changed = failed.map((place): Place => {
       const leaderEpoch = place.after.leaderEpoch + 1
       const after = { ...place.after, leader: NO_LEADER, leaderEpoch, offlineReplicas: [this.#options.brokerId] }

@@ -370,9 +370,10 @@ describe('the controller of a single broker', () => {
   })
 
   it('gives a partition that cannot be led no leader, in the store as well', async () => {
-    const controller = await start()
-    channel.failing = (name) => (name === 't-1' ? 'KAFKA_STORAGE_ERROR' : null)
-    assert.equal((await create(controller, topic('t', 2)))[0]?.error, 'NONE')
+    await create(await start(), topic('t', 2))
+    const failing = new RecordingChannel()
+    failing.failing = (name) => (name === 't-1' ? 'KAFKA_STORAGE_ERROR' : null)
+    const controller = await restart({ channel: failing })
     const [first, second] = controller.image().topic('t')!.partitions
     assert.deepEqual([first?.leader, second?.leader, second?.offlineReplicas], [1, NO_LEADER, [1]])
     const state = await store.get('/brokers/topics/t/partitions/1/state')
@@ -384,6 +385,30 @@ describe('the controller of a single broker', () => {
       isr: [1],
     })
     assert.equal(second?.partitionEpoch, state?.stat.version)
+  })
+
+  it('says so when a new partition cannot be led, writes no state of it, and begins it anew at the next start', async () => {
+    const controller = await start()
+    channel.failing = (name) => (name === 't-1' ? 'KAFKA_STORAGE_ERROR' : null)
+    assert.equal((await create(controller, topic('t', 2)))[0]?.error, 'REQUEST_TIMED_OUT')
+    const [first, second] = controller.image().topic('t')!.partitions
+    assert.deepEqual([first?.leader, second?.leader, second?.isr, second?.offlineReplicas], [1, NO_LEADER, [], [1]])
+    assert.equal(await store.exists('/brokers/topics/t/partitions/1/state'), null)
+    const stillFailing = new RecordingChannel()
+    stillFailing.failing = channel.failing
+    const failedAgain = await restart({ channel: stillFailing })
+    assert.equal(failedAgain.image().partition('t', 1)?.leader, NO_LEADER)
+    assert.equal(await store.exists('/brokers/topics/t/partitions/1/state'), null)
+    const running = await restart()
+    assert.deepEqual(channel.told, ['existing t-0 leader=1 epoch=0', 'new t-1 leader=1 epoch=0'])
+    assert.equal(running.image().partition('t', 1)?.leader, 1)
+    channel.failing = (name) => (name === 't-2' ? 'KAFKA_STORAGE_ERROR' : null)
+    const grown = await running.createPartitions({
+      topics: [{ name: 't', count: 3, assignments: null }],
+      validateOnly: false,
+      timeoutMs: 1000,
+    })
+    assert.equal(grown[0]?.error, 'REQUEST_TIMED_OUT')
   })
 
   it('answers NOT_CONTROLLER when another one took over, and changes nothing more', async () => {

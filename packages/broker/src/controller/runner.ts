@@ -209,8 +209,7 @@ export class SingleController implements Controller {
     try {
       switch (effect.kind) {
         case 'writeTopic':
-          await this.#writeTopic(effect.topic, effect.firstNew)
-          return null
+          return await this.#writeTopic(effect.topic, effect.firstNew)
         case 'deleteTopic':
           await this.#deleteTopic(effect.topic)
           return null
@@ -227,12 +226,16 @@ export class SingleController implements Controller {
     }
   }
 
-  async #writeTopic(topic: TopicImage, firstNew: number): Promise<void> {
+  /** Null when all is led; else what Kafka says when partitions have no leader in time: the topic is there all the same. */
+  async #writeTopic(topic: TopicImage, firstNew: number): Promise<ControllerResult | null> {
     const operations =
       firstNew === 0 ? newTopic(topic, await this.#configNode(topic.name), this.#fence) : grownTopic(topic, this.#fence)
     await this.#options.store.multi(operations)
     const partitions: PartitionImage[] = await this.#writer.begin(topic, firstNew)
     this.#publish({ topics: [{ ...topic, partitions }] })
+    const unborn = partitions.slice(firstNew).filter(({ offlineReplicas }) => offlineReplicas.length > 0)
+    if (unborn.length === 0) return null
+    return failure('REQUEST_TIMED_OUT', `${unborn.length} partitions were created, but their log directory has failed.`)
   }
 
   async #deleteTopic(topic: TopicImage): Promise<void> {
