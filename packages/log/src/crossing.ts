@@ -38,14 +38,14 @@ export interface Parcel {
 }
 
 /**
- * The data with every Uint8Array in memory of its own: a view would drag along all that lies around it.
+ * The data with every Uint8Array and Float64Array in memory of its own: a view would drag along all that lies around it.
  * @param bytes `copied` leaves the sender's alone; `given` hands over those that fill their memory, so that the sender loses them
  */
 export function parcel(data: unknown, bytes: 'copied' | 'given'): Parcel {
   const transfer = new Set<ArrayBuffer>()
   const packed = (value: unknown): unknown => {
-    if (value instanceof Uint8Array) {
-      const own = bytes === 'given' && fillsItsMemory(value) ? value : new Uint8Array(value)
+    if (value instanceof Uint8Array || value instanceof Float64Array) {
+      const own = bytes === 'given' && fillsItsMemory(value) ? value : copyOf(value)
       transfer.add(own.buffer as ArrayBuffer)
       return own
     }
@@ -56,6 +56,9 @@ export function parcel(data: unknown, bytes: 'copied' | 'given'): Parcel {
   return { data: packed(data), transfer: [...transfer] }
 }
 
-function fillsItsMemory({ buffer, byteLength }: Uint8Array): boolean {
+const copyOf = (value: Uint8Array | Float64Array) =>
+  value instanceof Uint8Array ? new Uint8Array(value) : new Float64Array(value)
+
+function fillsItsMemory({ buffer, byteLength }: Uint8Array | Float64Array): boolean {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
 }

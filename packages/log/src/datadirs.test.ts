@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { iterateAnyBatches, type Record, RecordBatch } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
@@ -7,20 +7,12 @@ import { nodeDisk, nodeProcesses } from './disk-node.js'
 import type { PartitionLog } from './log.js'
 import { type BrokerLogDirectories, LogDirectories } from './log-directories.js'
 import type { ReadLimit } from './outcomes.js'
+import { type RecordsSummary, summary } from './records-summary.test.support.js'
 import { ManualTime, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 
 /** The day on which the directories were made. */
 const MADE = Date.UTC(2026, 10, 29, 21)
-
-interface ExpectedRecords {
-  readonly records: number
-  readonly nullValues: number
-  readonly firstOffset: number
-  readonly lastOffset: number
-  readonly sha256: string
-  readonly sha256Full: string
-}
 
 interface ExpectedPartition {
   readonly topic: string
@@ -33,8 +25,8 @@ interface ExpectedPartition {
   /** Not there for a topic whose message format is from before timestamps: the broker refused to search by time. */
   readonly maxTimestamp?: number | bigint
   readonly offsetOfMaxTimestamp?: number
-  readonly read_uncommitted: ExpectedRecords
-  readonly read_committed: ExpectedRecords
+  readonly read_uncommitted: RecordsSummary
+  readonly read_committed: RecordsSummary
   readonly producers?: readonly ExpectedProducer[]
 }
 
@@ -118,49 +110,6 @@ async function fetchAll(log: PartitionLog, upTo: ReadLimit): Promise<Record[]> {
     }
   }
   return records
-}
-
-function int64(hash: Hash, value: number): void {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(BigInt(value))
-  hash.update(bytes)
-}
-
-function int32(hash: Hash, value: number): void {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  hash.update(bytes)
-}
-
-function part(hash: Hash, bytes: Buffer | null): void {
-  int32(hash, bytes === null ? -1 : bytes.length)
-  if (bytes !== null) hash.update(bytes)
-}
-
-function summary(records: readonly Record[]): ExpectedRecords {
-  const short = createHash('sha256')
-  const full = createHash('sha256')
-  for (const record of records) {
-    for (const hash of [short, full]) int64(hash, record.offset)
-    int64(full, record.timestamp)
-    for (const hash of [short, full]) {
-      part(hash, record.key)
-      part(hash, record.value)
-    }
-    int32(full, record.headers.length)
-    for (const { key, value } of record.headers) {
-      part(full, Buffer.from(key))
-      part(full, value)
-    }
-  }
-  return {
-    records: records.length,
-    nullValues: records.filter(({ value }) => value === null).length,
-    firstOffset: records[0]?.offset ?? -1,
-    lastOffset: records.at(-1)?.offset ?? -1,
-    sha256: short.digest('hex'),
-    sha256Full: full.digest('hex'),
-  }
 }
 
 async function seen(log: PartitionLog, expected: ExpectedPartition): Promise<Partial<ExpectedPartition>> {

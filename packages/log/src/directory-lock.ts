@@ -17,14 +17,21 @@ function heldOn(disk: Disk): Set<string> {
   return paths
 }
 
-/** Null when the lock is ours now; else who has it. */
-export function lockDirectory(disk: Disk, processes: Processes, directory: string): string | null {
+/** Who uses the directory now; null for nobody. Reads only. */
+export function lockHolder(disk: Disk, processes: Processes, directory: string): string | null {
   const path = posix.join(posix.normalize(directory), LOCK)
   if (heldOn(disk).has(path)) return 'another broker in this process'
   const owner = readOwner(disk, path)
   const isOurs = owner?.pid === processes.self.pid && owner.startedAt === processes.self.startedAt
   if (owner !== null && !isOurs && processes.isRunning(owner)) return `process ${owner.pid}`
-  if (disk.statNow(path) !== null && processes.holdsAdvisoryLock(path)) return 'a Java broker'
+  return disk.statNow(path) !== null && processes.holdsAdvisoryLock(path) ? 'a Java broker' : null
+}
+
+/** Null when the lock is ours now; else who has it. */
+export function lockDirectory(disk: Disk, processes: Processes, directory: string): string | null {
+  const holder = lockHolder(disk, processes, directory)
+  if (holder !== null) return holder
+  const path = posix.join(posix.normalize(directory), LOCK)
   writeOwner(disk, path, `${processes.self.pid} ${processes.self.startedAt}\n`)
   heldOn(disk).add(path)
   return null

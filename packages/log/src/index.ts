@@ -16,9 +16,24 @@ export { type Cut, PartitionLog } from './log.js'
 export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
+export { batchesOf, type Isolation, type IterableLog, type IterateOptions, recordsOf, type StartOffset } from './log-records.js'
+export type { LogStats, SegmentStats } from './log-stats.js'
+export type { LogView, ReadBytesOptions } from './log-view.js'
 export { MemoryDisk } from './memory-disk.js'
 export { nodeEnvironment } from './node-environment.js'
 export { OffloadError } from './offload.js'
+export {
+  type AppendedRecords,
+  type AppendRecordsOptions,
+  type LogEnvironment,
+  type NewRecord,
+  type OpenDirectoryOptions,
+  type OpenLog,
+  type OpenLogDirectory,
+  type OpenLogOptions,
+  openLog,
+  openLogDirectory,
+} from './open-log.js'
 export type {
   AbortedTransaction,
   Appended,
@@ -49,4 +64,7 @@ export type {
 } from './ports.js'
 export { DiskError, SILENT } from './ports.js'
 export { readProducerSnapshot } from './producer-snapshot.js'
+export { openDirectoryReadOnly, type ReadOnlyDirectory } from './read-only-directory.js'
+export { type Damage, openReadOnly, type ReadOnlyLog, type ReadOnlyOptions } from './read-only-log.js'
+export { RefusedError } from './refused-error.js'
 export { DEFAULT_TOPIC_CONFIG, type TopicConfig } from './topic-config.js'

@@ -6,7 +6,7 @@ import { type Cleanable, type CompactionSegment, type CompactionState, dirtySegm
 import type { CleanCounts, CleanedGroup, CleanInput } from './jobs/clean.js'
 import type { LogState } from './log-state.js'
 import { OffloadError } from './offload.js'
-import { DiskError } from './ports.js'
+import { DiskError, type Offload } from './ports.js'
 import { ensureIndexes } from './recover.js'
 import type { Segment } from './segment.js'
 import { firstBatchTimestampOf } from './segment-read.js'
@@ -67,7 +67,7 @@ export class LogCompaction {
     const hasLag = minLagMs > 0 || Number.isSafeInteger(maxLagMs)
     const timed = new Set(hasLag ? dirtySegments(segments.all, firstDirtyOffset) : [])
     const pictures: CompactionSegment[] = []
-    for (const segment of [...segments.all]) pictures.push(await pictureOf(segment, timed.has(segment)))
+    for (const segment of [...segments.all]) pictures.push(await pictureOf(segment, timed.has(segment), context.offload))
     return pictures
   }
 
@@ -158,7 +158,7 @@ export class LogCompaction {
     const { firstDirtyOffset, firstUncleanableOffset: endOffset } = found
     const taken = segments.all.filter(({ baseOffset }) => baseOffset < endOffset)
     // Indexes that are missing or damaged are built again before they are used or measured.
-    for (const segment of taken) await ensureFiles(segment)
+    for (const segment of taken) await ensureFiles(segment, context.offload)
     return {
       ...limits,
       folder: state.folder.path,
@@ -200,19 +200,19 @@ export class LogCompaction {
   }
 }
 
-async function pictureOf(segment: Segment, withTimes: boolean): Promise<CompactionSegment> {
+async function pictureOf(segment: Segment, withTimes: boolean, offload: Offload): Promise<CompactionSegment> {
   const { baseOffset, sizeInBytes } = segment
   if (!withTimes) return { baseOffset, sizeInBytes, largestTimestamp: 0, firstBatchTimestamp: null }
-  if (!segment.peekTimesNow()) await ensureIndexes(segment)
+  if (!segment.peekTimesNow()) await ensureIndexes(segment, offload)
   const firstBatchTimestamp = await firstBatchTimestampOf(segment)
   return { baseOffset, sizeInBytes, largestTimestamp: segment.largestTimestamp(), firstBatchTimestamp }
 }
 
 /** The index files are measured and used: those that are missing are built again, what memory has more than they is written. */
-async function ensureFiles(segment: Segment): Promise<void> {
+async function ensureFiles(segment: Segment, offload: Offload): Promise<void> {
   const isThere = (kind: 'index' | 'timeindex') => segment.files.disk.statNow(segment.pathOf(kind)) !== null
   if (segment.hasLoadedIndexes) return segment.writeIndexesNow()
   if (isThere('index') && isThere('timeindex')) return
-  await ensureIndexes(segment)
+  await ensureIndexes(segment, offload)
   segment.unloadIndexes()
 }

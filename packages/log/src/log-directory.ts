@@ -29,8 +29,9 @@ import { lockDirectory, unlockDirectory } from './directory-lock.js'
 import { markedFolderName, partitionFolder } from './folder-names.js'
 import { type ConfigBox, PartitionLog } from './log.js'
 import type { DirectoryHealth, LogContext } from './log-context.js'
-import { loadLog } from './log-load.js'
+import { type LoadRequest, loadLog } from './log-load.js'
 import type { Processes } from './ports.js'
+import { RecoveryProgress, unflushedBytes } from './recovery-progress.js'
 import type { TopicConfig } from './topic-config.js'
 
 /** Why log directories cannot be opened: nothing was changed in them. */
@@ -166,24 +167,31 @@ export class LogDirectory {
         this.#removeLater(name, this.#options.topicConfig(folder.partition.topic)['file.delete.delay.ms'])
     }
     const all = waiting.length
+    const bytesOf = (name: string) => unflushedBytes(this.#disk, this.#pathOf(name), recoveryPoints.get(name) ?? 0)
+    const bytes = this.wasClean ? 0 : waiting.reduce((sum, { name }) => sum + bytesOf(name), 0)
+    const progress = new RecoveryProgress({ directory: this.path, bytes, logs: all }, this.#options.context)
     let done = 0
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined && !this.health.isOffline; next = waiting.shift()) {
-        const log = await this.#loadOne(
-          next.name,
-          next.partition,
-          recoveryPoints.get(next.name) ?? 0,
-          startOffsets.get(next.name) ?? 0,
-        )
+        const log = await this.#loadOne(next.name, next.partition, {
+          recoveryPoint: recoveryPoints.get(next.name) ?? 0,
+          logStartOffset: startOffsets.get(next.name) ?? 0,
+          scanned: (count) => progress.scanned(count),
+        })
         log.updateHighWatermark(highWatermarks.get(next.name) ?? 0)
         this.#options.whenLoaded(++done, all)
       }
     }
     this.#options.context.cleanerOffsets.loadNow(waiting.map(({ partition }) => partition))
     await Promise.all(Array.from({ length: Math.max(1, Math.min(2, this.#options.loadAtATime)) }, worker))
+    progress.ended()
   }
 
-  async #loadOne(name: string, partition: TopicPartition, recoveryPoint: number, logStartOffset: number): Promise<PartitionLog> {
+  async #loadOne(
+    name: string,
+    partition: TopicPartition,
+    from: Pick<LoadRequest, 'recoveryPoint' | 'logStartOffset' | 'scanned'>,
+  ): Promise<PartitionLog> {
     const { context, topicConfig } = this.#options
     const config: ConfigBox = { value: topicConfig(partition.topic) }
     const loaded = await loadLog({
@@ -192,8 +200,7 @@ export class LogDirectory {
       folder: { path: this.#pathOf(name) },
       config: () => config.value,
       hadCleanShutdown: this.wasClean,
-      recoveryPoint,
-      logStartOffset,
+      ...from,
     })
     const log = new PartitionLog(context, partition, config, loaded)
     // What a killed process had written and not synced will be read from now on, so it must stay as long as flush.messages says.

@@ -27,6 +27,8 @@ export interface LoadRequest {
   readonly recoveryPoint: number
   /** From the checkpoint: DeleteRecords may have moved the start into a segment. */
   readonly logStartOffset: number
+  /** Called with the bytes that were scanned since the last call. */
+  readonly scanned?: (bytes: number) => void
 }
 
 export interface LoadedLog {
@@ -207,7 +209,15 @@ class Loading {
 
   async #recover(segment: Segment): Promise<number> {
     await this.#producersAt(segment.baseOffset)
-    const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs)
+    const { offload } = this.request.context
+    let told = 0
+    const tell = (done: number) => {
+      this.request.scanned?.(done - told)
+      told = done
+    }
+    const { sizeInBytes } = segment
+    const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs, { offload, progress: tell })
+    tell(sizeInBytes)
     if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
     this.#cutBytes += cutBytes
     this.#problem ??= problem
@@ -236,7 +246,7 @@ class Loading {
   async #dropEmptyBeyondGap(): Promise<void> {
     while (this.segments.count > 1 && this.segments.active.sizeInBytes === 0) {
       const [before, empty] = this.segments.all.slice(-2)
-      await ensureIndexes(before!)
+      await ensureIndexes(before!, this.request.context.offload)
       if ((await readEnd(before!)).nextOffset >= empty!.baseOffset) return
       this.#problem ??= `segment ${empty!.baseOffset} is empty and the one before it ends earlier`
       this.#remove(empty!)
@@ -296,7 +306,7 @@ class Loading {
       this.snapshots.removeNow(at)
     }
     if (this.producers.endOffset > offset) this.producers.endOffset = offset
-    await replayProducers(this.segments.all, this.producers, offset)
+    await replayProducers(this.segments.all, this.producers, offset, context.offload)
   }
 
   async #loadProducers(logStartOffset: number, logEndOffset: number): Promise<void> {

@@ -37,7 +37,7 @@ async function readOne(
 ): Promise<SegmentRead | null> {
   const { context, name } = state
   const isActive = segment === state.segments.active
-  const problem = await ensureIndexes(segment)
+  const problem = await ensureIndexes(segment, context.offload)
   if (problem !== null) context.logger.warn({ partition: name, segment: segment.baseOffset }, `${problem}: indexes built again`)
   if (!isActive) context.indexMemory.touch(segment)
   try {
@@ -45,7 +45,7 @@ async function readOne(
   } catch (error) {
     if (!(error instanceof MisplacedRead) || isActive) throw error
     context.logger.warn({ partition: name, segment: segment.baseOffset }, `${error.message}: indexes built again`)
-    await rebuildIndexes(segment)
+    await rebuildIndexes(segment, context.offload)
     return readSegment(segment, offset, options)
   }
 }

@@ -22,6 +22,7 @@ import { scanBatches } from './segment-scan.js'
 import type { Segments } from './segments.js'
 import type { TailOfLog } from './tail-cache.js'
 import type { TopicConfig } from './topic-config.js'
+import { Watchers } from './watch.js'
 
 export class LogState {
   readonly folder: Folder
@@ -41,6 +42,8 @@ export class LogState {
   isClosed = false
   /** Cancels for the files that wait to be removed. */
   readonly pendingRemovals = new Set<() => void>()
+  /** To be told whenever an end of the log moves, and when it closes. */
+  readonly watchers = new Watchers()
   #flushing: Promise<void> = Promise.resolve()
   /** Files were made or renamed since the folder was synced. */
   #namesChanged = true
@@ -78,6 +81,7 @@ export class LogState {
   moveHighWatermark(to: number): void {
     this.highWatermark = Math.max(this.logStartOffset, Math.min(to, this.logEndOffset))
     this.producers.highWatermarkMovedTo(this.highWatermark)
+    this.watchers.changed()
   }
 
   moveLogStart(to: number): void {
@@ -86,6 +90,7 @@ export class LogState {
     if (this.recoveryPoint < to) this.recoveryPoint = to
     this.producers.logStartMovedTo(to)
     if (this.epochs.truncateFromStart(to)) this.writeEpochs()
+    this.watchers.changed()
   }
 
   /** In the background; a failure takes the directory offline. */
@@ -246,7 +251,7 @@ export class LogState {
     this.tail.clear()
     for (const segment of [...this.segments.all]) if (segment.baseOffset > offset) this.#removeNow(segment)
     const active = this.segments.active
-    await ensureIndexes(active)
+    await ensureIndexes(active, this.context.offload)
     active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
     await active.data.pinned((file) => file.dataSync())
     await this.context.disk.syncDirectory(this.folder.path)
@@ -280,7 +285,7 @@ export class LogState {
       producers.load(read, at, context.clock.now(), context.producerIdExpirationMs())
       break
     }
-    await replayProducers(this.segments.all, producers, offset)
+    await replayProducers(this.segments.all, producers, offset, context.offload)
   }
 
   async #startOver(offset: number): Promise<void> {
@@ -299,6 +304,7 @@ export class LogState {
     this.highWatermark = offset
     this.recoveryPoint = offset
     this.epochs.clear()
+    this.watchers.changed()
     await this.context.disk.syncDirectory(this.folder.path)
     await this.writeEpochs()
   }
@@ -335,6 +341,7 @@ export class LogState {
   /** Closes the files as they are, once nothing is under way on them any more. */
   async abandon(): Promise<void> {
     this.isClosed = true
+    this.watchers.changed()
     for (const cancel of this.pendingRemovals) cancel()
     this.pendingRemovals.clear()
     this.tail.clear()

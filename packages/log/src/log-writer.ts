@@ -134,6 +134,7 @@ export class LogWriter {
     for (const batch of batches) state.tail.add(batch.baseOffset, batch.lastOffset, batches.length === 1 ? bytes : batch.slice())
     state.logEndOffset = lastOffset + 1
     state.producers.endOffset = lastOffset + 1
+    state.watchers.changed()
   }
 
   /** With `flush.messages` or a failed directory the answer has to wait, or be another. */

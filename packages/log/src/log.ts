@@ -10,6 +10,7 @@ import type { LogContext } from './log-context.js'
 import type { LoadedLog } from './log-load.js'
 import { readCold } from './log-read.js'
 import { LogState } from './log-state.js'
+import { type LogStats, statsOf } from './log-stats.js'
 import { LogWriter } from './log-writer.js'
 import {
   type AbortedTransaction,
@@ -50,12 +51,19 @@ export class PartitionLog implements Log {
   /** Shared with the segments, which look at it each time. */
   readonly #config: ConfigBox
 
-  constructor(context: LogContext, partition: LogPartition, config: ConfigBox, loaded: LoadedLog) {
+  /** `state`, where somebody else of this package moves the log's ends (read-only-log.ts). */
+  constructor(
+    context: LogContext,
+    partition: LogPartition,
+    config: ConfigBox,
+    loaded: LoadedLog,
+    state: LogState = new LogState(context, partition, () => config.value, loaded),
+  ) {
     this.topicPartition = partition
     this.cut = loaded.cut
     this.highestEpochFound = loaded.highestEpochFound
     this.#config = config
-    this.#state = new LogState(context, partition, () => config.value, loaded)
+    this.#state = state
     this.#writer = new LogWriter(this.#state)
     this.compaction = new LogCompaction(this.#state, (task) => this.#writer.run(task))
     if (loaded.epochsChanged) void this.#state.writeEpochs()
@@ -118,6 +126,24 @@ export class PartitionLog implements Log {
 
   get isOffline(): boolean {
     return this.#state.context.directory.isOffline
+  }
+
+  /** Whether it was closed, or its directory failed: everything is refused from then on. */
+  get isClosed(): boolean {
+    return this.#state.isClosed || this.isOffline
+  }
+
+  /**
+   * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed.
+   * @returns ends it
+   */
+  watch(listener: () => void): () => void {
+    return this.#state.watchers.add(listener)
+  }
+
+  /** What it holds and costs now. Asks the disk for nothing but the times of its files. */
+  stats(): LogStats {
+    return statsOf(this.#state, this.topicPartition)
   }
 
   get config(): TopicConfig {
@@ -238,7 +264,7 @@ export class PartitionLog implements Log {
 
   /** Afterwards the indexes are in memory; those of closed segments only as long as there is room. */
   async #useIndexes(segment: Segment): Promise<void> {
-    await ensureIndexes(segment)
+    await ensureIndexes(segment, this.#state.context.offload)
     if (segment !== this.#state.segments.active) this.#state.context.indexMemory.touch(segment)
   }
 
@@ -363,7 +389,7 @@ export class PartitionLog implements Log {
       }
       await this.#overMovingSegments(async () => {
         for (const segment of segments.between(fromOffset, Number.POSITIVE_INFINITY))
-          see(await highestProducerIdIn(segment, fromOffset))
+          see(await highestProducerIdIn(segment, fromOffset, context.offload))
       })
     } catch (error) {
       context.directory.failWith(error)

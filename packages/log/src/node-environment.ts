@@ -4,7 +4,7 @@ import { nodeDisk, nodeProcesses } from './disk-node.js'
 import { InlineOffload } from './offload.js'
 import { WorkerOffload } from './offload-node.js'
 import type { Clock, Disk, Offload, Processes, Random, Time, Timers } from './ports.js'
-import { nodeTime } from './time-node.js'
+import { after, nodeTime } from './time-node.js'
 
 export const nodeEnvironment: {
   clock: Clock
@@ -21,3 +21,6 @@ export const nodeEnvironment: {
   // A thread knows the file system of this machine and no other disk.
   offload: (disk, time) => (disk === nodeDisk ? new WorkerOffload() : new InlineOffload(disk, time)),
 }
+
+/** Timers that the process waits for: whoever follows a log wants to live until the next record. */
+export const wakingTimers: Timers = { after: (delayMs, fire) => after(delayMs, fire, true) }

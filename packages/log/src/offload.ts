@@ -105,11 +105,22 @@ export async function runHere(
   return table[name]!.run(input as never, { disk, clock, timers, isCancelled: () => signal.aborted, progress })
 }
 
+/** For jobs that ask for no time: it stands still, and nobody waits. */
+const TIMELESS: Time = {
+  clock: { now: () => 0, monotonic: () => 0 },
+  timers: {
+    after(_delayMs, fire) {
+      fire()
+      return () => {}
+    },
+  },
+}
+
 /** Runs jobs on the event loop, on the given disk: for a disk in memory, the simulator and tests. */
 export class InlineOffload<Table extends JobTable = typeof JOBS> extends JobQueue<Table> implements OffloadOf<JobsOf<Table>> {
   constructor(
     readonly disk: Disk,
-    readonly time: Time,
+    readonly time: Time = TIMELESS,
     table: Table = JOBS as JobTable as Table,
   ) {
     super(table, new Lanes())

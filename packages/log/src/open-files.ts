@@ -67,6 +67,10 @@ export class LazyFile {
     return this.#handle !== null && this.#handle.pins > 0
   }
 
+  get isOpen(): boolean {
+    return this.#handle !== null
+  }
+
   wasUsed(): boolean {
     const used = this.#used
     this.#used = false

@@ -1,6 +1,9 @@
 /**
  * What a log answers: appended, read, or refused with the name of Kafka's error. Refusals are values, never exceptions.
  */
+import type { AbortedTransaction } from '@mq/protocol'
+
+export type { AbortedTransaction }
 
 /** The errors a log answers with; each is a name of Kafka's error table. */
 export type LogError =
@@ -43,11 +46,6 @@ export interface Appended {
   readonly logStartOffset: number
   /** An idempotent producer sent this batch before: the offsets are those of the first time, nothing was written. */
   readonly duplicate: boolean
-}
-
-export interface AbortedTransaction {
-  readonly producerId: number
-  readonly firstOffset: number
 }
 
 export interface Read {

@@ -42,8 +42,17 @@ export class ProducerStates {
     return this.#entries.size
   }
 
+  get openCount(): number {
+    return this.#open.size
+  }
+
   get isEmpty(): boolean {
     return this.#entries.size === 0 && this.#ended.size === 0
+  }
+
+  /** Ended transactions whose marker is not yet below the high watermark: first offset, offset of the marker. */
+  get ended(): IterableIterator<[number, number]> {
+    return this.#ended.entries()
   }
 
   entry(producerId: number): ProducerEntry | undefined {
@@ -145,10 +154,19 @@ export class ProducerStates {
 
   /** Starts again from what a snapshot holds; expired entries are left out. */
   load(entries: readonly ProducerEntry[], endOffset: number, now: number, expirationMs: number): void {
+    this.replace(
+      entries.filter((entry) => !isExpired(entry, now, expirationMs)),
+      [],
+      endOffset,
+    )
+  }
+
+  /** Makes these the whole state. */
+  replace(entries: readonly ProducerEntry[], ended: Iterable<readonly [number, number]>, endOffset: number): void {
     this.clear()
-    const alive = entries.filter((entry) => !isExpired(entry, now, expirationMs))
-    for (const entry of alive) this.#entries.set(entry.producerId, entry)
-    const open = alive.filter((entry) => entry.transactionFirstOffset >= 0)
+    for (const entry of entries) this.#entries.set(entry.producerId, entry)
+    for (const [firstOffset, markerOffset] of ended) this.#ended.set(firstOffset, markerOffset)
+    const open = entries.filter((entry) => entry.transactionFirstOffset >= 0)
     open.sort((a, b) => a.transactionFirstOffset - b.transactionFirstOffset)
     for (const { producerId, transactionFirstOffset: firstOffset } of open)
       this.#open.set(firstOffset, { producerId, firstOffset })

@@ -3,7 +3,7 @@
  */
 import { RECORD_BATCH, RecordBatch, type RecordView } from '@mq/protocol'
 import type { TimestampOffset } from './outcomes.js'
-import type { DiskFile } from './ports.js'
+import type { DiskFile, Offload } from './ports.js'
 import { ensureIndexes } from './recover.js'
 import type { Segment } from './segment.js'
 import { scanBatches } from './segment-scan.js'
@@ -161,8 +161,8 @@ export async function firstBatchTimestampOf(segment: Segment): Promise<number | 
 }
 
 /** The highest producer id of the batches from an offset on, -1 without any. */
-export async function highestProducerIdIn(segment: Segment, fromOffset: number): Promise<number> {
-  await ensureIndexes(segment)
+export async function highestProducerIdIn(segment: Segment, fromOffset: number, offload: Offload): Promise<number> {
+  await ensureIndexes(segment, offload)
   const start = segment.indexes.offsets.lookup(fromOffset).position
   let highest = -1
   await segment.data.pinned(async (file) => {

@@ -13,6 +13,11 @@ const HEADER = 64
  * caller's business. A piece stays in memory as long as its batches do.
  */
 export async function* scanBatches(file: DiskFile, from: number, end: number): AsyncGenerator<StoredBatch, void, undefined> {
+  for await (const piece of scanPieces(file, from, end)) yield* piece
+}
+
+/** The same, all batches of a piece at once: for who wants every one of them. A piece may have none. */
+export async function* scanPieces(file: DiskFile, from: number, end: number): AsyncGenerator<StoredBatch[], void, undefined> {
   let position = from
   let last = end
   let wanted = PIECE
@@ -21,24 +26,28 @@ export async function* scanBatches(file: DiskFile, from: number, end: number): A
     const filled = await file.read(piece, position)
     if (filled < piece.length) last = position + filled
     const bytes = piece.subarray(0, filled)
+    const found: StoredBatch[] = []
     let at = 0
     wanted = PIECE
+    let hasEnded = false
     while (at < filled) {
-      const isLastPiece = position + filled === last
       const size = storedSizeAt(bytes, at)
       if (size === null) {
-        if (isLastPiece || filled - at >= HEADER) return
+        hasEnded = position + filled === last || filled - at >= HEADER
         break
       }
-      if (size > last - position - at) return
+      hasEnded = size > last - position - at
       if (size > filled - at) {
         wanted = size
         break
       }
-      if (!headerIsWhole(bytes, at, size)) return
-      yield storedBatch(bytes, at, size, position + at)
+      hasEnded ||= !headerIsWhole(bytes, at, size)
+      if (hasEnded) break
+      found.push(storedBatch(bytes, at, size, position + at))
       at += size
     }
+    yield found
+    if (hasEnded) return
     position += at
   }
 }

@@ -16,6 +16,7 @@ import { type SegmentFileKind, segmentFileName } from './folder-names.js'
 import { IndexFile } from './index-file.js'
 import { OFFSET_ENTRY_BYTES, OffsetIndex, offsetIndexProblem } from './offset-index.js'
 import { LazyFile, type OpenFiles } from './open-files.js'
+import type { RebuiltIndexes } from './segment-rebuild.js'
 import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
@@ -98,6 +99,11 @@ export class Segment {
     this.firstBatchTimestamp = undefined
   }
 
+  /** Nothing of it was read yet; the files are somebody else's and stay as they are. */
+  beginEmpty(): void {
+    this.#indexes = this.#emptyIndexes()
+  }
+
   #emptyIndexes(): SegmentIndexes {
     const maxBytes = this.config()['segment.index.bytes']
     return { offsets: new OffsetIndex(this.baseOffset, maxBytes), times: new TimeIndex(this.baseOffset, maxBytes) }
@@ -139,6 +145,11 @@ export class Segment {
     return this.#indexes !== null
   }
 
+  /** Of offset and time index; 0 as long as they are not loaded. */
+  get indexMemoryBytes(): number {
+    return this.#indexes === null ? 0 : this.#indexes.offsets.sizeInBytes + this.#indexes.times.sizeInBytes
+  }
+
   /** Gives the memory back; the files have everything. Not for the active segment. */
   unloadIndexes(): void {
     this.#indexes = null
@@ -155,7 +166,22 @@ export class Segment {
     return null
   }
 
-  /** Empties offset and time index, in memory and in their files, before they are built again. */
+  /** Offset and time index as a scan of the data file found them: they replace what there was, in the files too. */
+  takeIndexesNow(found: RebuiltIndexes): void {
+    this.resetIndexesNow()
+    const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+    const maxBytes = this.config()['segment.index.bytes']
+    this.#indexes = {
+      offsets: new OffsetIndex(this.baseOffset, maxBytes, bytesOf(found.offsets)),
+      times: new TimeIndex(this.baseOffset, maxBytes, bytesOf(found.times)),
+    }
+    this.maxTimestamp = found.maxTimestamp
+    this.offsetOfMaxTimestamp = found.offsetOfMaxTimestamp
+    this.firstBatchTimestamp = found.firstBatchTimestamp
+    this.writeIndexesNow()
+  }
+
+  /** Empties offset and time index, in memory and in their files. */
   resetIndexesNow(): void {
     this.#indexes = this.#emptyIndexes()
     this.#offsetFile.cutTo(0)

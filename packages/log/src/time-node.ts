@@ -4,7 +4,8 @@ import type { Clock, Timers } from './ports.js'
 /** setTimeout fires at once beyond it. */
 const LONGEST_TIMEOUT_MS = 0x7fff_ffff
 
-function after(delayMs: number, fire: () => void): () => void {
+/** `holds`: whether the process stays for it. */
+export function after(delayMs: number, fire: () => void, holds: boolean): () => void {
   let timeout: NodeJS.Timeout
   const arm = (left: number): void => {
     timeout = setTimeout(
@@ -12,7 +13,7 @@ function after(delayMs: number, fire: () => void): () => void {
       Math.min(left, LONGEST_TIMEOUT_MS),
     )
     // A process that has nothing else to do need not wait for retention.
-    timeout.unref()
+    if (!holds) timeout.unref()
   }
   arm(Math.max(0, delayMs))
   return () => clearTimeout(timeout)
@@ -20,5 +21,5 @@ function after(delayMs: number, fire: () => void): () => void {
 
 export const nodeTime: { readonly clock: Clock; readonly timers: Timers } = {
   clock: { now: () => Date.now(), monotonic: () => performance.now() },
-  timers: { after },
+  timers: { after: (delayMs, fire) => after(delayMs, fire, false) },
 }

@@ -3,9 +3,8 @@
  * aborted transactions. The loop over plain records is the consumer's hottest: it makes the message, its two views, and nothing besides.
  */
 
-import { iterateAnyBatches, type Record as LogRecord, RecordBatch, readControlRecord } from '@mq/protocol'
+import { AbortedTransactions, iterateAnyBatches, type Record as LogRecord, RecordBatch } from '@mq/protocol'
 import { protocolError } from '../errors.js'
-import { AbortedTransactions } from './aborted.js'
 import { Batch, headersOf, type KafkaMessage } from './batch.js'
 import type { Chunk } from './fetcher.js'
 
@@ -24,7 +23,7 @@ export function decodeChunk(chunk: Chunk, readUncommitted: boolean): Batch {
         offset: batch.lastOffset,
       })
     if (batch instanceof RecordBatch) {
-      if (hides(aborted, batch) || batch.isControl) continue
+      if (aborted.hidesBatch(batch) || batch.isControl) continue
       if (hasPlainTimes(batch)) {
         takePlain(batch, chunk.fetchOffset, messages)
         continue
@@ -75,14 +74,4 @@ function messageOf(record: LogRecord): KafkaMessage {
     offset: String(record.offset),
     headers: headersOf(record.headers),
   }
-}
-
-function hides(aborted: AbortedTransactions, batch: RecordBatch): boolean {
-  const { lastOffset, producerId, isTransactional } = batch
-  return aborted.hides({ lastOffset, producerId, isTransactional, abortMarker: batch.isControl && isAbortMarker(batch) })
-}
-
-function isAbortMarker(batch: RecordBatch): boolean {
-  for (const record of batch.records()) return readControlRecord(record).type === 'ABORT'
-  return false
 }

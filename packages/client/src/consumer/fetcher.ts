@@ -3,13 +3,12 @@
  * Memory is bounded: a partition is asked for again only when what it brought has been taken.
  */
 
-import { iterateAnyBatches } from '@mq/protocol'
+import { type AbortedTransaction, iterateAnyBatches } from '@mq/protocol'
 import { byTopic, type Cluster } from '../cluster.js'
 import { failureOf, protocolError } from '../errors.js'
 import type { Environment } from '../ports.js'
 import { type RetryPolicy, retryDelays } from '../retry.js'
 import type { ResponseOf } from '../versions.js'
-import type { AbortedTransaction } from './aborted.js'
 import { type PartitionPosition, type Positions, partitionKey } from './positions.js'
 
 export interface FetchLimits {

@@ -2,9 +2,18 @@
 
 import { cleanJob } from './clean.js'
 import type { JobsOf } from './job.js'
+import { recoverJob } from './recover.js'
+import { reindexJob } from './reindex.js'
+import { replayJob } from './replay.js'
 import { validateJob } from './validate.js'
 
 export const JOBS = {
+  /** A segment scanned after an unclean stop. */
+  recover: { lane: 'background', run: recoverJob },
+  /** The indexes of a segment whose files are missing or damaged. */
+  reindex: { lane: 'background', run: reindexJob },
+  /** The producers' state from a snapshot on. */
+  replay: { lane: 'background', run: replayJob },
   /** A client's large compressed batch, checked. */
   validate: { lane: 'request', run: validateJob },
   /** A log, compacted. */

@@ -25,6 +25,7 @@ export {
 export { newUuid, uuidFromString, uuidToString, ZERO_UUID } from '../functions/uuid.js'
 export { type Field, fixed, type Int64Field, type Layout, layout } from '../layout.js'
 export { type BrokerId, formatTopicPartition, type LeaderEpoch, type TopicPartition } from '../topic-partition.js'
+export { type AbortedTransaction, AbortedTransactions } from './aborted.js'
 export { type AnyBatch, iterateAnyBatches } from './any.js'
 export { type ReadLimits, RecordBatch } from './batch.js'
 export { type AppendRecord, BatchBuilder, type BatchOptions } from './builder.js'

@@ -3,6 +3,8 @@
  * The broker lists (producer, first offset) of the aborted transactions that overlap the range; a producer's batches are dropped from there
  * until its abort marker. Source: the Fetch API's `abortedTransactions`.
  */
+import type { RecordBatch } from './batch.js'
+import { readControlRecord } from './control.js'
 
 export interface AbortedTransaction {
   readonly producerId: number
@@ -27,4 +29,17 @@ export class AbortedTransactions {
     }
     return batch.isTransactional && this.#open.has(batch.producerId)
   }
+  /**
+   * The same for a batch as it was read.
+   * @throws RecordsError for a control batch whose record cannot be read
+   */
+  hidesBatch(batch: RecordBatch): boolean {
+    const { lastOffset, producerId, isTransactional } = batch
+    return this.hides({ lastOffset, producerId, isTransactional, abortMarker: batch.isControl && isAbortMarker(batch) })
+  }
+}
+
+function isAbortMarker(batch: RecordBatch): boolean {
+  for (const record of batch.records()) return readControlRecord(record).type === 'ABORT'
+  return false
 }
