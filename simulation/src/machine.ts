@@ -1,6 +1,7 @@
 /** The machine that the broker runs on: its disk outlives the processes; each start is a new process with a new view of the disk. */
 import { type BrokerFailure, type Logger, type RunningBroker, startBroker } from '@mq/broker'
 import { MemoryDisk } from '@mq/log'
+import { SlabPool } from '@mq/protocol'
 import type { Chance } from './chance.js'
 import type { BrokenRule } from './chaos.js'
 import { ProcessDisk } from './disk.js'
@@ -83,6 +84,7 @@ export class Machine {
         turn: { afterThisTurn: (run) => process.afterThisTurn(run) },
         random: { next: () => random.next(), bytes: (count) => random.bytes(count) },
         network: this.network.of(process),
+        memory: new SlabPool({ poison: true }),
         processes: {
           self: { pid: process.pid, startedAt: String(this.#starts) },
           isRunning: ({ pid }) => pid === process.pid,

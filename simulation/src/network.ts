@@ -16,6 +16,8 @@ export class SimulatedStream implements NetworkStream {
   #isPaused = true
   #isCorked = false
   readonly #corked: Buffer[] = []
+  /** To be told once what is corked has been copied. */
+  readonly #copied: (() => void)[] = []
   #isEnded = false
   #isDestroyed = false
   #whenGone: () => void = () => {}
@@ -86,16 +88,22 @@ export class SimulatedStream implements NetworkStream {
     this.#isCorked = false
     const all = this.#corked.splice(0)
     if (all.length > 0 && this.#mayWrite) this.#out?.write(Buffer.concat(all))
+    for (const done of this.#copied.splice(0)) done()
   }
 
   get #mayWrite(): boolean {
     return this.process.isAlive && !this.#isDestroyed
   }
 
-  write(bytes: Buffer): boolean {
+  write(bytes: Buffer, done?: () => void): boolean {
     if (!this.#mayWrite || this.#isEnded) return false
-    if (this.#isCorked) this.#corked.push(bytes)
-    else this.#out?.write(bytes)
+    if (this.#isCorked) {
+      this.#corked.push(bytes)
+      if (done !== undefined) this.#copied.push(done)
+    } else {
+      this.#out?.write(bytes)
+      done?.()
+    }
     return !this.writableNeedDrain
   }
 

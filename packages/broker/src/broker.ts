@@ -17,7 +17,7 @@ import { HANDLERS } from './handlers/index.js'
 import { type Listening, openListeners } from './listening.js'
 import { adoptDirectories } from './metadata/adoption.js'
 import { producerIdBlocks } from './metadata/producer-ids.js'
-import { answerMayBeLarge, mayOverlap, RequestRouter } from './net/requests.js'
+import { answerMayBeLarge, isLent, mayOverlap, RequestRouter } from './net/requests.js'
 import { SocketServer } from './net/server.js'
 import { partitionChannel } from './partition-channel.js'
 import type { Environment, Logger } from './ports.js'
@@ -86,6 +86,7 @@ export class Broker {
       log,
       serve: (frame, connection) => router.serve(frame, connection),
       mayOverlap,
+      isLent,
       answerMayBeLarge,
     })
     try {

@@ -1,5 +1,6 @@
 // Which ports a broker ends up with when some are taken.
 import assert from 'node:assert/strict'
+import { SlabPool } from '@mq/protocol'
 import { openListeners } from './listening.js'
 import { SILENT_LOGGER } from './logging.js'
 import { ManualTime } from './manual-time.js'
@@ -37,6 +38,7 @@ describe('Opening listeners', () => {
       clock: time,
       timers: time,
       network,
+      memory: new SlabPool(),
       log: SILENT_LOGGER,
       serve: () => 'none',
       mayOverlap: () => false,

@@ -1,6 +1,7 @@
 /** The real clock, timers, random numbers, network and processes. Everything else in the broker gets them passed in. */
 import { randomFillSync } from 'node:crypto'
 import { nodeProcesses } from '@mq/log'
+import { SlabPool } from '@mq/protocol'
 import { nodeNetwork } from './net/node-network.js'
 import type { Clock, Environment, Random, Timers } from './ports.js'
 
@@ -50,6 +51,7 @@ export function nodeEnvironment(): Environment {
     random: nodeRandom,
     turn: { afterThisTurn: (run) => void setImmediate(run) },
     network: nodeNetwork,
+    memory: new SlabPool(),
     processes: nodeProcesses,
   }
 }

@@ -1,6 +1,7 @@
 /** What the broker asks of the outside world. Node's implementations are in node-environment.ts, simulated ones in tests. */
 
 import type { Processes } from '@mq/log'
+import type { SlabPool } from '@mq/protocol'
 
 /** Wall time is for record timestamps and retention; monotonic time for everything that waits. Both in milliseconds. */
 export interface Clock {
@@ -51,7 +52,8 @@ export interface NetworkStream {
   resume(): unknown
   cork(): void
   uncork(): void
-  write(bytes: Buffer): unknown
+  /** `done` is called once the bytes are no longer looked at, sent or not. */
+  write(bytes: Buffer, done?: () => void): unknown
   /** No more is written; `sent` is called when what was written has left. */
   end(sent: () => void): unknown
   destroy(): unknown
@@ -64,6 +66,10 @@ export interface ListenOptions {
   readonly backlog: number
   /** The largest frame that a connection takes, for the stream's buffers. */
   readonly maxFrameBytes: number
+  /** Frames that may be views into memory which is used again once they are released; of all others there is a copy. */
+  readonly isLent: (frame: Buffer) => boolean
+  /** Where such memory comes from. */
+  readonly memory: SlabPool
   /** Called with a paused stream for each connection. */
   accepted(stream: NetworkStream): void
   /** A connection could not be accepted; the listener stays open. */
@@ -88,6 +94,8 @@ export interface Environment {
   readonly random: Random
   readonly turn: Turn
   readonly network: Network
+  /** What connections read into, and what is read from the disk for readers. */
+  readonly memory: SlabPool
   /** Who runs on this machine: for the lock of a data directory. */
   readonly processes: Processes
 }

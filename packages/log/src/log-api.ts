@@ -44,7 +44,7 @@ export interface Log {
   readonly isOffline: boolean
   /**
    * Appends a record batch (or an old message set). The bytes belong to the log from now on: offsets are written into them, and
-   * they may stay in memory for readers.
+   * they may stay in memory for readers. The log holds them for as long as it needs them.
    * @returns at once for small writes, unless the log gathers writes by turns
    */
   append(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused>

@@ -1,6 +1,7 @@
 /**
  * What the logs of one directory share: the outside (ports), caches with their bounds, and whether the directory still works.
  */
+import type { SlabPool } from '@mq/protocol'
 import type { CleanerOffsets } from './cleaner-offsets.js'
 import type { IndexMemory } from './index-memory.js'
 import type { OpenFiles } from './open-files.js'
@@ -20,6 +21,8 @@ export interface LogContext {
   readonly tail: TailCache
   /** On the same disk as `disk`. */
   readonly offload: Offload
+  /** What is read from the disk for readers lies in it. */
+  readonly memory: SlabPool
   readonly indexMemory: IndexMemory
   readonly directory: DirectoryHealth
   readonly cleanerOffsets: CleanerOffsets

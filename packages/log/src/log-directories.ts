@@ -3,7 +3,7 @@
  * producers). One that fails goes offline with its partitions; the others serve on.
  */
 import { posix } from 'node:path'
-import { formatTopicPartition } from '@mq/protocol'
+import { formatTopicPartition, SlabPool } from '@mq/protocol'
 import { Cleaner } from './cleaner.js'
 import { type CleanerConfig, DEFAULT_CLEANER_CONFIG } from './cleaner-config.js'
 import { CleanerOffsets } from './cleaner-offsets.js'
@@ -53,6 +53,8 @@ export interface LogDirectoriesOptions {
   readonly topicConfig: (topic: string) => TopicConfig
   /** Of the newest records, kept for readers; default 64 MiB. */
   readonly tailCacheBytes?: number
+  /** For what is read from the disk; default one of its own. */
+  readonly memory?: SlabPool
   /** Of the indexes of closed segments; default 32 MiB. */
   readonly indexMemoryBytes?: number
   readonly openFilesLimit?: number
@@ -129,6 +131,7 @@ export class BrokerLogDirectories implements LogDirectories {
       offload: this.#offload,
       files: new OpenFiles(options.disk, options.openFilesLimit),
       tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
+      memory: options.memory ?? new SlabPool(),
       indexMemory: new IndexMemory(options.indexMemoryBytes ?? 32 * 1024 * 1024),
       producerIdExpirationMs: () => this.#config['producer.id.expiration.ms'],
     }

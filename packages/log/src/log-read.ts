@@ -41,12 +41,12 @@ async function readOne(
   if (problem !== null) context.logger.warn({ partition: name, segment: segment.baseOffset }, `${problem}: indexes built again`)
   if (!isActive) context.indexMemory.touch(segment)
   try {
-    return await readSegment(segment, offset, options)
+    return await readSegment(segment, offset, options, context.memory)
   } catch (error) {
     if (!(error instanceof MisplacedRead) || isActive) throw error
     context.logger.warn({ partition: name, segment: segment.baseOffset }, `${error.message}: indexes built again`)
     await rebuildIndexes(segment, context.offload)
-    return readSegment(segment, offset, options)
+    return readSegment(segment, offset, options, context.memory)
   }
 }
 

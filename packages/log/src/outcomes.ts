@@ -50,7 +50,10 @@ export interface Appended {
 
 export interface Read {
   readonly kind: 'read'
-  /** Whole batches (the last one cut when `maxBytes` ends inside it), in order; read-only. */
+  /**
+   * Whole batches (the last one cut when `maxBytes` ends inside it), in order; read-only. Each is held for the reader: one who says
+   * when it is done with them (`releaseAll`) lets their memory be used again, for others it is collected as any other.
+   */
   readonly slices: readonly Buffer[]
   readonly sizeInBytes: number
   /** Filled for `upTo: 'lastStable'` only. */

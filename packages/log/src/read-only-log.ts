@@ -4,7 +4,7 @@
  * told in `damage` and `cut`.
  */
 import { posix } from 'node:path'
-import { formatTopicPartition } from '@mq/protocol'
+import { formatTopicPartition, SlabPool } from '@mq/protocol'
 import { CatchUp } from './catch-up.js'
 import { LOG_START_OFFSETS, RECOVERY_POINTS, readOffsets, readSmallFile } from './checkpoint.js'
 import { CleanerOffsets } from './cleaner-offsets.js'
@@ -308,6 +308,7 @@ async function loadOnce(folder: string, partition: LogPartition, share: ReadOnly
     ...share,
     // Nothing is appended: what others append is not seen here.
     tail: new TailCache(0),
+    memory: new SlabPool(),
     logger,
     offload: share.offload,
     directory: new DirectoryHealth(directory),

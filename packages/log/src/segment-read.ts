@@ -1,7 +1,7 @@
 /**
  * Reads of one segment from the disk: whole batches from an offset on, and the first record at or after a time.
  */
-import { RECORD_BATCH, RecordBatch, type RecordView } from '@mq/protocol'
+import { hold, RECORD_BATCH, RecordBatch, type RecordView, type SlabPool } from '@mq/protocol'
 import type { TimestampOffset } from './outcomes.js'
 import type { DiskFile, Offload } from './ports.js'
 import { ensureIndexes } from './recover.js'
@@ -10,10 +10,12 @@ import { scanBatches } from './segment-scan.js'
 import { baseOffsetAt, headerIsWhole, lastOffsetAt, type StoredBatch, storedSizeAt } from './stored-batch.js'
 import { recordsOfStoredBatch } from './stored-records.js'
 
-/** Reads are at least so large: the batch looked for lies a little after the place that the index names. */
+/** The batch looked for lies a little after the place that the index names. */
+const BEHIND_THE_INDEX = 8 * 1024
+/** Reads are at least so large. */
 const SMALLEST_READ = 64 * 1024
 /** And at most so large, but for a single batch: whoever asks for very much gets it in several pieces. */
-const LARGEST_READ = 1024 * 1024 + SMALLEST_READ
+const LARGEST_READ = 1024 * 1024 + BEHIND_THE_INDEX
 
 export interface SegmentRead {
   readonly slices: readonly Buffer[]
@@ -33,13 +35,18 @@ export interface SegmentReadOptions {
 export class MisplacedRead extends Error {}
 
 /**
- * Null when the segment holds nothing at or after the offset.
+ * Null when the segment holds nothing at or after the offset. What is read lies in memory of the pool, held for the reader.
  * @throws MisplacedRead
  */
-export function readSegment(segment: Segment, offset: number, options: SegmentReadOptions): Promise<SegmentRead | null> {
+export function readSegment(
+  segment: Segment,
+  offset: number,
+  options: SegmentReadOptions,
+  memory: SlabPool,
+): Promise<SegmentRead | null> {
   const start = segment.indexes.offsets.lookup(offset).position
   const end = segment.sizeInBytes
-  return segment.data.pinned((file) => new Reading(file, offset, options, start, end).run())
+  return segment.data.pinned((file) => new Reading(file, offset, options, start, end, memory).run())
 }
 
 class Reading {
@@ -55,23 +62,33 @@ class Reading {
     readonly options: SegmentReadOptions,
     readonly start: number,
     readonly end: number,
+    readonly memory: SlabPool,
   ) {
     this.nextOffset = offset
   }
 
   async run(): Promise<SegmentRead | null> {
     let position = this.start
-    let wanted = Math.min(LARGEST_READ, this.options.maxBytes + SMALLEST_READ)
+    let wanted = Math.max(SMALLEST_READ, Math.min(LARGEST_READ, this.options.maxBytes + BEHIND_THE_INDEX))
     while (position < this.end && !this.#stopped) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(wanted, this.end - position))
-      const filled = await this.file.read(piece, position)
-      const { taken, missing } = this.#take(piece.subarray(0, filled), position)
-      if (filled < piece.length && taken < filled) throw new MisplacedRead('the data file is shorter than it was')
+      const { taken, missing } = await this.#piece(position, Math.min(wanted, this.end - position))
+      if (taken === 0 && missing === 0) break
       position += taken
       wanted = Math.max(missing, Math.min(LARGEST_READ, this.options.maxBytes - this.sizeInBytes), SMALLEST_READ)
-      if (filled === 0) break
     }
     return this.#found ? { slices: this.slices, sizeInBytes: this.sizeInBytes, nextOffset: this.nextOffset } : null
+  }
+
+  async #piece(position: number, sizeInBytes: number): Promise<{ taken: number; missing: number }> {
+    const slab = this.memory.take(sizeInBytes)
+    try {
+      const filled = await this.file.read(slab.bytes.subarray(0, sizeInBytes), position)
+      const took = this.#take(slab.bytes.subarray(0, filled), position)
+      if (filled < sizeInBytes && took.taken < filled) throw new MisplacedRead('the data file is shorter than it was')
+      return took
+    } finally {
+      slab.release()
+    }
   }
 
   /** Whether no batch can begin here, or the one that says it does reaches beyond the segment. */
@@ -97,6 +114,7 @@ class Reading {
         break
       }
       if (isCut) {
+        if (size !== null && this.sizeInBytes > 0 && this.sizeInBytes + size > this.options.maxBytes) this.#stopped = true
         missing = size ?? SMALLEST_READ
         break
       }
@@ -117,7 +135,11 @@ class Reading {
       }
       at += size
     }
-    if (first >= 0) this.slices.push(bytes.subarray(first, at))
+    if (first >= 0) {
+      const slice = bytes.subarray(first, at)
+      hold(slice)
+      this.slices.push(slice)
+    }
     return { taken: at, missing }
   }
 }

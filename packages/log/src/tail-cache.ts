@@ -3,9 +3,11 @@
  * oldest goes first. Nearly all fetches are answered from here without the disk (DESIGN 4.6).
  *
  * What counts is the memory that is held: a batch is a view into the slab that a connection read into, and one batch keeps all of its slab.
+ * A slab that no entry views any more is released; readers take a hold of their own.
  *
  * Invariant: the entries of one log are what was appended to it from some offset on, without a gap, to its end.
  */
+import { hold, release } from '@mq/protocol'
 
 interface Entry {
   readonly owner: TailOfLog
@@ -51,6 +53,7 @@ export class TailCache {
   add(entry: Entry): void {
     this.#order.push(entry)
     this.#kept++
+    hold(entry.bytes!)
     const memory = entry.bytes!.buffer
     const views = this.#views.get(memory) ?? 0
     if (views === 0) this.#sizeInBytes += memory.byteLength
@@ -74,6 +77,7 @@ export class TailCache {
       this.#views.delete(memory)
       this.#sizeInBytes -= memory.byteLength
     }
+    release(entry.bytes!)
     entry.bytes = null
     this.#kept--
   }
@@ -124,7 +128,7 @@ export class TailOfLog {
 
   /**
    * Whole batches from the one that holds `offset` on, none of which reaches `limitOffset`; null when it is no longer here.
-   * With `minOneMessage` the first is taken whatever its size.
+   * With `minOneMessage` the first is taken whatever its size. Each slice is held for the reader.
    */
   read(offset: number, limitOffset: number, maxBytes: number, minOneMessage: boolean): TailRead | null {
     const entries = this.#entries
@@ -144,6 +148,7 @@ export class TailOfLog {
       if (lastOffset < offset) break
       if (lastOffset >= limitOffset) break
       if (sizeInBytes + bytes!.length > maxBytes && !(minOneMessage && slices.length === 0)) break
+      hold(bytes!)
       slices.push(bytes!)
       sizeInBytes += bytes!.length
       nextOffset = lastOffset + 1

@@ -30,5 +30,6 @@ export {
 } from './wire/header.js'
 export { type Int64Reading, MAX_STRING_BYTES } from './wire/primitives.js'
 export { Reader } from './wire/reader.js'
-export { SlabFrames } from './wire/slab-frames.js'
+export { hold, release, releaseAll, Slab, SlabPool, type SlabPoolOptions } from './wire/slab.js'
+export { SlabFrames, type SlabFramesOptions } from './wire/slab-frames.js'
 export { Writer } from './wire/writer.js'

@@ -3,6 +3,7 @@
  * the log, and tells who waits when something moved.
  */
 import type { Appended, AppendOrigin, LogPartition, ReadLimit, TopicConfig } from '@mq/log'
+import { hold, release } from '@mq/protocol'
 import { type Acks, acknowledge, admit } from './acks.js'
 import type { ReplicaTopicConfig } from './config.js'
 import { begin, type LeaderEffect, type LeaderState, type LeaderTerms, step } from './leader.js'
@@ -125,8 +126,17 @@ export class Partition {
   /** Appended, once as many replicas as `acks` asks for have it; without a promise when the log wrote at once. */
   append(records: Buffer, options: AppendOptions): Appended | Refusal | Promise<Appended | Refusal> {
     if (this.#mailbox.isIdle) return this.#append(records, options)
-    const result = this.#mailbox.run(() => this.#append(records, options))
-    return result === 'full' ? refusal('REQUEST_TIMED_OUT', 'too many requests wait for this partition') : result
+    hold(records)
+    const result = this.#mailbox.run(() => {
+      try {
+        return this.#append(records, options)
+      } finally {
+        release(records)
+      }
+    })
+    if (result !== 'full') return result
+    release(records)
+    return refusal('REQUEST_TIMED_OUT', 'too many requests wait for this partition')
   }
 
   #append(records: Buffer, options: AppendOptions): Appended | Refusal | Promise<Appended | Refusal> {

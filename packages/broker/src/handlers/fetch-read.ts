@@ -3,7 +3,7 @@
  * synchronous as long as the tail cache has what is asked for.
  */
 import type { Read, ReadLimit } from '@mq/log'
-import { type ErrorName, ZERO_UUID } from '@mq/protocol'
+import { type ErrorName, releaseAll, ZERO_UUID } from '@mq/protocol'
 import type { Delayed, Partition, ReadOptions, Refusal } from '@mq/replica'
 import type { BrokerServices } from '../services.js'
 import { offsetBehindControl } from './fetch-convert.js'
@@ -114,8 +114,12 @@ function readFrom(partition: Partition, offset: number, options: ReadOptions, li
   }
 }
 
-const skipsTo = (read: Read | Refusal, { isConverted }: FetchLimits): number | null =>
-  isConverted && read.kind === 'read' && read.sizeInBytes > 0 ? offsetBehindControl(read.slices) : null
+function skipsTo(read: Read | Refusal, { isConverted }: FetchLimits): number | null {
+  if (!isConverted || read.kind !== 'read' || read.sizeInBytes === 0) return null
+  const behind = offsetBehindControl(read.slices)
+  if (behind !== null) releaseAll(read.slices)
+  return behind
+}
 
 function resultOf(read: Read | Refusal, partition: Partition, { hardMaxBytes }: FetchLimits): PartitionRead {
   if (read.kind === 'refused') return failed(read.error)
@@ -147,7 +151,9 @@ function wholeOrNothing(read: Read): Read {
   const first = read.slices[0]
   if (first === undefined) return read
   const wanted = first.length >= 12 ? first.readInt32BE(8) + 12 : Number.POSITIVE_INFINITY
-  return wanted <= read.sizeInBytes ? read : { ...read, slices: [], sizeInBytes: 0 }
+  if (wanted <= read.sizeInBytes) return read
+  releaseAll(read.slices)
+  return { ...read, slices: [], sizeInBytes: 0 }
 }
 
 /** What there is now, or after a wait when it is less than was asked for; `gone` if nobody waits for the answer any more. */
@@ -179,6 +185,8 @@ function waitForMore(
   results: readonly PartitionRead[],
   onGone: (gone: () => void) => () => void,
 ): Promise<PartitionRead[] | 'gone'> {
+  // Read anew when there is more.
+  for (const result of results) if (result.kind === 'read') releaseAll(result.read.slices)
   return new Promise((resolve, reject) => {
     let stay = () => {}
     const answer = () => {

@@ -3,7 +3,7 @@
  * magic 2, v7 sessions (KIP-227), v9 leader epochs (KIP-320), v10 zstd (KIP-110), v12 flexible, v13 topic ids (KIP-516), v15 the
  * replica's state, v16 leader hints (KIP-951). A rack (v11) changes nothing: there is one replica.
  */
-import { type ErrorName, errorCode, type FetchRequest, type FetchResponse, type Input, ZERO_UUID } from '@mq/protocol'
+import { type ErrorName, errorCode, type FetchRequest, type FetchResponse, type Input, releaseAll, ZERO_UUID } from '@mq/protocol'
 import type { BrokerServices, RequestContext } from '../services.js'
 import { convertedFor } from './fetch-convert.js'
 import { type FetchLimits, type PartitionRead, readOrWait } from './fetch-read.js'
@@ -148,6 +148,7 @@ function answerOf(
   }
   const { read, diverged, partition } = result
   const converted = convertedFor(apiVersion, read, wanted, partition.config)
+  if (converted.kind !== 'asStored') releaseAll(read.slices)
   const response: PartitionResponse = {
     partitionIndex: wanted.partition,
     errorCode: 0,

@@ -68,8 +68,14 @@ export const produce = handler('Produce', { versions: '0-11' }, (request, contex
       else settle(outcome)
     })
   })
-  return pending.length === 0 ? answers.conclude() : Promise.all(pending).then(() => answers.conclude())
+  if (pending.length === 0) return answers.conclude()
+  return (pending.length === 1 ? pending[0]! : allOver(pending)).then(() => answers.conclude())
 })
+
+/** Resolves when the last one is over, also when one failed: until then the log looks at the request's bytes. */
+async function allOver(pending: readonly Promise<void>[]): Promise<void> {
+  for (const one of await Promise.allSettled(pending)) if (one.status === 'rejected') throw one.reason
+}
 
 /** In the order in which Kafka looks: the first reason that applies is the answer. */
 function append(

@@ -6,10 +6,11 @@
  * the client does not read its answers, no further request is begun. So a connection holds few requests in flight, the frames of
  * one read behind them, one incomplete frame, and the answers of the requests begun before the socket was full.
  */
+import { release, releaseAll } from '@mq/protocol'
 import type { NetworkStream } from '../ports.js'
 import { type Receiver, receive } from './receive.js'
 
-/** What became of a request: the slices of the answer's frame, nothing to send, or a reason to close. */
+/** What became of a request: the slices of the answer's frame, each held for the connection; nothing to send; or a reason to close. */
 export type Reply = readonly Buffer[] | 'none' | { readonly close: string }
 
 export interface ConnectionOwner {
@@ -108,7 +109,7 @@ export class Connection {
   close(reason: string): void {
     if (this.#ended !== undefined) return
     this.#ended = reason
-    this.#waiting.length = 0
+    this.#dropWaiting()
     this.socket.destroy()
     for (const gone of this.#goneListeners) gone()
     this.#goneListeners.clear()
@@ -119,7 +120,7 @@ export class Connection {
   closeWhenServed(reason: string): void {
     this.#closeWhenServed = reason
     this.#isEnding = true
-    this.#waiting.length = 0
+    this.#dropWaiting()
     if (this.isIdle) this.closeWhenSent(reason)
   }
 
@@ -128,16 +129,23 @@ export class Connection {
     if (this.#ended !== undefined || this.#isFinished) return
     this.#isEnding = true
     this.#isFinished = true
-    this.#waiting.length = 0
+    this.#dropWaiting()
     if (this.#corked) this.#uncork()
     this.socket.end(() => this.close(reason))
   }
 
   #received(frames: readonly Buffer[]): void {
-    if (this.#ended !== undefined || this.#isEnding) return
+    if (this.#ended !== undefined || this.#isEnding) {
+      releaseAll(frames)
+      return
+    }
     this.lastActiveAt = this.owner.now()
     for (const frame of frames) this.#waiting.push(frame)
     this.#serveWaiting()
+  }
+
+  #dropWaiting(): void {
+    releaseAll(this.#waiting.splice(0))
   }
 
   /** Serves what is here until a request has to wait, the client stops reading, or nothing is left. */
@@ -160,18 +168,19 @@ export class Connection {
 
   #begin(frame: Buffer): void {
     const reply = this.owner.serve(frame, this)
-    if (!(reply instanceof Promise) && this.isIdle) {
-      this.#send(reply)
+    if (!(reply instanceof Promise)) {
+      release(frame)
+      if (this.isIdle) this.#send(reply)
+      else this.#inFlight.push({ reply })
       return
     }
     const slot: Slot = { reply: undefined }
     this.#inFlight.push(slot)
-    if (!(reply instanceof Promise)) slot.reply = reply
-    else
-      void reply.then((later) => {
-        slot.reply = later
-        this.#answered()
-      })
+    void reply.then((later) => {
+      release(frame)
+      slot.reply = later
+      this.#answered()
+    })
   }
 
   /** Sends the answers whose turn has come. */
@@ -192,7 +201,11 @@ export class Connection {
   }
 
   #send(reply: Reply): void {
-    if (this.#ended !== undefined || this.#isFinished || reply === 'none') return
+    if (reply === 'none') return
+    if (this.#ended !== undefined || this.#isFinished) {
+      if (!('close' in reply)) releaseAll(reply)
+      return
+    }
     if ('close' in reply) {
       // Answers of the requests before this one still go out.
       if (this.socket.writableLength > 0) this.closeWhenSent(reply.close)
@@ -206,13 +219,25 @@ export class Connection {
       // Whatever this callback and the promises that it settles still answer goes out in the same write.
       process.nextTick(() => this.#uncork())
     }
-    let total = 0
-    for (const slice of reply) total += slice.length
-    if (total <= COPY_BELOW_BYTES && reply.length > 1) this.socket.write(Buffer.concat(reply, total))
-    else for (const slice of reply) this.socket.write(slice)
+    this.#write(reply)
     const wasDraining = this.#draining
     this.#draining = this.socket.writableNeedDrain
     if (this.#draining && !wasDraining) this.owner.stalled(this)
+  }
+
+  #write(slices: readonly Buffer[]): void {
+    let total = 0
+    for (const slice of slices) total += slice.length
+    if (total <= COPY_BELOW_BYTES && slices.length > 1) {
+      this.socket.write(Buffer.concat(slices, total))
+      releaseAll(slices)
+      return
+    }
+    const last = slices.length - 1
+    for (let at = 0; at < last; at++) this.socket.write(slices[at]!)
+    // Every frame begins with bytes of its own: one slice alone is nobody else's memory.
+    if (last === 0) this.socket.write(slices[0]!)
+    else this.socket.write(slices[last]!, () => releaseAll(slices))
   }
 
   #uncork(): void {

@@ -5,8 +5,9 @@ import { intoSlabs } from './receive.js'
 
 export const nodeNetwork: Network = {
   async listen(options: ListenOptions): Promise<NetworkListener> {
+    const { maxFrameBytes: limitBytes, memory: pool, isLent } = options
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: false }, (socket) =>
-      options.accepted(intoSlabs(socket, options.maxFrameBytes)),
+      options.accepted(intoSlabs(socket, { limitBytes, pool, isLent })),
     )
     await listening(server, options)
     server.on('error', (error) => options.failed(error))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
+import { SlabPool } from '@mq/protocol'
 import { canTakeHandle, intoSlabs, receive } from './receive.js'
 
 /** A server that hands each accepted socket to the test, a client on it, and the frames that arrive. */
@@ -33,6 +34,8 @@ async function pair(adopt: (accepted: Socket) => Socket) {
   return { client, arrived, until, close, accepted: () => accepted! }
 }
 
+const slabs = { limitBytes: 1000, pool: new SlabPool({ poison: true }), isLent: () => false }
+
 const frame = (text: string): Buffer => Buffer.concat([Buffer.from([0, 0, 0, text.length]), Buffer.from(text)])
 
 describe('receiving', () => {
@@ -40,7 +43,7 @@ describe('receiving', () => {
     let possible = false
     const { close, until, client } = await pair((socket) => {
       possible = canTakeHandle(socket)
-      return intoSlabs(socket, 1000)
+      return intoSlabs(socket, slabs)
     })
     client.write(frame('x'))
     await until(1)
@@ -49,7 +52,7 @@ describe('receiving', () => {
   })
 
   for (const [way, adopt] of [
-    ['into slabs', (socket: Socket) => intoSlabs(socket, 1000)],
+    ['into slabs', (socket: Socket) => intoSlabs(socket, slabs)],
     ['by data events', (socket: Socket) => socket],
   ] as const)
     it(`${way} delivers frames, lets the server close, and ends what cannot be followed`, async () => {

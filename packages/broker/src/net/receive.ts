@@ -1,10 +1,10 @@
 /**
- * How frames come from a socket: read by libuv straight into slabs of ours (`onread`), which costs a third of 'data' events and spares
+ * How frames come from a socket: read by libuv straight into slabs of a pool (`onread`), which costs a third of 'data' events and spares
  * large frames a copy. Node offers that for outgoing sockets only; for an accepted one its handle is taken over, which is private API.
  * It lives in this file alone, is looked at on the first connection, and where it is not as expected 'data' events do the work.
  */
 import { type Server, Socket } from 'node:net'
-import { FrameReader, SlabFrames } from '@mq/protocol'
+import { FrameReader, SlabFrames, type SlabFramesOptions } from '@mq/protocol'
 import type { NetworkStream } from '../ports.js'
 
 export interface Receiver {
@@ -14,7 +14,7 @@ export interface Receiver {
 }
 
 export interface FrameSink {
-  /** Complete frames, perhaps none yet; each stays valid as long as somebody holds it. */
+  /** Complete frames, perhaps none yet. The taker releases each once nobody needs it any more. */
   received(frames: readonly Buffer[]): void
   /** The stream cannot be followed any further. */
   broken(error: Error): void
@@ -42,10 +42,10 @@ export function canTakeHandle(socket: Socket): boolean {
 }
 
 /** A paused socket that reads into slabs, in place of one that a server (with `pauseOnConnect`) accepted; or that one itself. */
-export function intoSlabs(accepted: Socket, limitBytes: number): Socket {
+export function intoSlabs(accepted: Socket, slabs: SlabFramesOptions): Socket {
   if (!canTakeHandle(accepted)) return accepted
   const old = accepted as unknown as Insides
-  const port: SlabPort = { frames: new SlabFrames(limitBytes), sink: undefined }
+  const port: SlabPort = { frames: new SlabFrames(slabs), sink: undefined }
   const handle = old._handle
   old._handle = null
   const options = {
@@ -66,6 +66,8 @@ export function intoSlabs(accepted: Socket, limitBytes: number): Socket {
   mine._server = old._server ?? null
   old._server = null
   ports.set(socket, port)
+  // Not before: until its handle is closed the system may still read into the slab.
+  socket.once('close', () => port.frames.close())
   return socket
 }
 

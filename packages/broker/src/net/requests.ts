@@ -33,8 +33,13 @@ const API_VERSIONS_KEY = 18
 const PRODUCE_KEY = 0
 const FETCH_KEY = 1
 
+const isProduce = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === PRODUCE_KEY
+
 /** Appends reach a partition's log in the order in which they are begun, so one Produce need not wait for the answer to the other. */
-export const mayOverlap = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === PRODUCE_KEY
+export const mayOverlap = isProduce
+
+/** Only records are so many bytes that a copy costs something, and whoever keeps them (the log) holds them. */
+export const isLent = isProduce
 
 /** Only fetches are answered with megabytes. */
 export const answerMayBeLarge = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === FETCH_KEY

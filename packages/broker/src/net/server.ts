@@ -2,6 +2,7 @@
  * The listeners: accepts connections within the limits, closes idle ones, and stops in order. A process that is out of file descriptors
  * loses the connections that it cannot accept and nothing else.
  */
+import type { SlabPool } from '@mq/protocol'
 import type { Endpoint } from '../listeners.js'
 import type { Clock, Logger, Network, NetworkListener, NetworkStream, Timers } from '../ports.js'
 import { Connection, type Reply } from './connection.js'
@@ -22,10 +23,13 @@ export interface SocketServerOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly network: Network
+  readonly memory: SlabPool
   readonly log: Logger
   serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
   /** May the request of this frame run beside others of its connection of which that holds too? */
   mayOverlap(frame: Buffer): boolean
+  /** Is this a request of which nothing is kept once it is answered, or is held? Its frame may lie in memory that is used again. Default: none is. */
+  readonly isLent?: (frame: Buffer) => boolean
   /** Is this a request whose answer may be large? It waits while clients leave too much unread. Default: none is. */
   readonly answerMayBeLarge?: (frame: Buffer) => boolean
 }
@@ -77,7 +81,7 @@ export class SocketServer {
 
   /** Opens one listener. Rejects with a ListenError; listeners that are open stay open until `close`. */
   async listen(endpoint: Endpoint): Promise<Bound> {
-    const { limits, log, network } = this.#options
+    const { limits, log, network, memory } = this.#options
     let listener: NetworkListener
     try {
       listener = await network.listen({
@@ -85,6 +89,8 @@ export class SocketServer {
         port: endpoint.port,
         backlog: limits['socket.listen.backlog.size'],
         maxFrameBytes: limits['socket.request.max.bytes'],
+        memory,
+        isLent: this.#options.isLent ?? (() => false),
         accepted: (stream) => this.#accepted(stream, endpoint.name),
         failed: (error) => this.#acceptFailed(error, endpoint),
       })

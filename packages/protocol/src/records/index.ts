@@ -10,7 +10,6 @@ export {
   decompress,
   type Levels,
   MAX_DECOMPRESSED_BYTES,
-  OverLimitError,
   useCodecs,
   type Way,
 } from '../compression/index.js'

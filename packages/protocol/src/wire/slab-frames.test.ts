@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { FrameReader, FrameSizeError, FrameTooLarge } from './frame.js'
+import { release, Slab, SlabPool } from './slab.js'
 import { SlabFrames } from './slab-frames.js'
 
 const framed = (body: Uint8Array): Buffer => {
@@ -9,15 +10,24 @@ const framed = (body: Uint8Array): Buffer => {
   return Buffer.concat([size, body])
 }
 
+/** Frames whose first byte is odd are lent. */
+const isLent = (frame: Buffer): boolean => frame.length > 0 && frame[0]! % 2 === 1
+
+const slabFrames = (limitBytes: number, pool = new SlabPool({ poison: true })): SlabFrames =>
+  new SlabFrames({ limitBytes, pool, isLent })
+
 /** Feeds a stream as a socket would: as much as the room holds, at most `most` bytes a read. */
-function feed(slabs: SlabFrames, stream: Buffer, most: number): Buffer[] {
+function feed(slabs: SlabFrames, stream: Buffer, most: number, taken: (frame: Buffer) => void = () => {}): Buffer[] {
   const frames: Buffer[] = []
   for (let at = 0; at < stream.length; ) {
     const room = slabs.room()
     assert.ok(room.length > 0, 'there is always room')
     const count = Math.min(room.length, most, stream.length - at)
     stream.copy(room, 0, at, at + count)
-    frames.push(...slabs.received(count))
+    for (const frame of slabs.received(count)) {
+      frames.push(frame)
+      taken(frame)
+    }
     at += count
   }
   return frames
@@ -31,7 +41,7 @@ describe('frames in slabs', () => {
         fc.integer({ min: 1, max: 20_000 }),
         (bodies, most) => {
           const stream = Buffer.concat(bodies.map(framed))
-          const frames = feed(new SlabFrames(1 << 20), stream, most)
+          const frames = feed(slabFrames(1 << 20), stream, most)
           assert.deepEqual(
             frames.map((frame) => frame.toString('hex')),
             new FrameReader(1 << 20).push(stream).map((frame) => frame.toString('hex')),
@@ -41,8 +51,56 @@ describe('frames in slabs', () => {
     )
   })
 
+  it('stay as they were until they are released, though slabs are used again and again', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ body: fc.uint8Array({ minLength: 1, maxLength: 9000 }), keptFor: fc.nat(8) }), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 20_000 }),
+        (sent, most) => {
+          const pool = new SlabPool({ poison: true })
+          const slabs = slabFrames(1 << 20, pool)
+          const kept: { frame: Buffer; body: Uint8Array; until: number }[] = []
+          let arrived = 0
+          const check = (frame: Buffer): void => {
+            const { body, keptFor } = sent[arrived]!
+            kept.push({ frame, body, until: arrived + keptFor })
+            arrived++
+            for (const one of kept.splice(0)) {
+              assert.ok(one.frame.equals(one.body), 'a frame is as it was sent for as long as it is kept')
+              if (one.until > arrived) kept.push(one)
+              else release(one.frame)
+            }
+          }
+          feed(slabs, Buffer.concat(sent.map(({ body }) => framed(body))), most, check)
+          for (const { frame } of kept) release(frame)
+          slabs.close()
+          assert.equal(arrived, sent.length)
+          assert.ok(pool.idleBytes > 0)
+        },
+      ),
+    )
+  })
+
+  it('use the same memory again when each is released before the next comes', () => {
+    const pool = new SlabPool({ poison: true })
+    const slabs = slabFrames(1 << 24, pool)
+    const memory = new Set<ArrayBufferLike>()
+    for (let round = 0; round < 100; round++)
+      feed(slabs, framed(Buffer.alloc(600_000, 1)), 65_536, (frame) => {
+        memory.add(frame.buffer)
+        release(frame)
+      })
+    assert.ok(memory.size <= 3, `${memory.size}`)
+  })
+
+  it('are copies when they are not lent, so that nobody has to release them', () => {
+    const [copy, lent] = feed(slabFrames(100), Buffer.concat([framed(Buffer.of(2, 2)), framed(Buffer.of(3, 3))]), 100)
+    assert.ok(!(copy!.buffer instanceof Slab))
+    assert.ok(lent!.buffer instanceof Slab)
+  })
+
   it('read a large frame without copying it once the connection has sent one like it', () => {
-    const slabs = new SlabFrames(1 << 24)
+    const slabs = slabFrames(1 << 24)
     const large = framed(Buffer.alloc(1_000_000, 7))
     feed(slabs, large, 65_536)
     const [second] = feed(slabs, large, 65_536).slice(-1)
@@ -51,7 +109,7 @@ describe('frames in slabs', () => {
   })
 
   it('hold at most twice what has arrived of an announced frame, or a slab', () => {
-    const slabs = new SlabFrames(100 << 20)
+    const slabs = slabFrames(100 << 20)
     const announced = Buffer.alloc(4)
     announced.writeInt32BE(100 << 20)
     feed(slabs, Buffer.concat([announced, Buffer.alloc(100_000)]), 10_000)
@@ -59,7 +117,7 @@ describe('frames in slabs', () => {
   })
 
   it('refuse impossible sizes', () => {
-    assert.throws(() => feed(new SlabFrames(100), Buffer.from('ffffffff', 'hex'), 4), FrameSizeError)
-    assert.throws(() => feed(new SlabFrames(100), Buffer.from('00000065', 'hex'), 4), FrameTooLarge)
+    assert.throws(() => feed(slabFrames(100), Buffer.from('ffffffff', 'hex'), 4), FrameSizeError)
+    assert.throws(() => feed(slabFrames(100), Buffer.from('00000065', 'hex'), 4), FrameTooLarge)
   })
 })
