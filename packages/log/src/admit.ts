@@ -2,14 +2,15 @@
  * Decides what becomes of records that are to be appended: checked and given offsets on a leader, checked for sound bytes and
  * rising offsets on a follower, then held against the producers' state.
  */
-import { iterateBatches, type RecordBatch, RecordsError } from '@mq/protocol'
+import { iterateBatches, RECORD_BATCH, type RecordBatch, RecordsError } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
+import { validateShort } from './long-records.js'
 import { type Refused, refused } from './outcomes.js'
 import { producerBatch } from './producer-batch.js'
 import type { ProducerBatch } from './producer-entry.js'
 import type { Duplicate, ProducerStates } from './producer-state.js'
 import type { TopicConfig } from './topic-config.js'
-import { validate } from './validate.js'
+import { type Validated, type ValidateOptions, validate } from './validate.js'
 
 /** Sound records with their offsets, ready to be written. */
 export interface Admitted {
@@ -31,9 +32,15 @@ export interface AdmitState {
   readonly producers: ProducerStates
 }
 
-export function admit(records: Buffer, options: AppendOptions, state: AdmitState): Admitted | Duplicate | Refused {
-  const admitted = options.origin === 'replication' ? copyOfLeader(records, state) : fromLeader(records, options, state)
-  if (admitted.kind === 'refused') return admitted
+/** @param checked what became of records that are long, once they were looked at */
+export function admit(
+  records: Buffer,
+  options: AppendOptions,
+  state: AdmitState,
+  checked?: Validated | Refused,
+): Admitted | Duplicate | Refused | 'long' {
+  const admitted = options.origin === 'replication' ? copyOfLeader(records, state) : fromLeader(records, options, state, checked)
+  if (admitted === 'long' || admitted.kind === 'refused') return admitted
   if (admitted.bytes.length > state.config['segment.bytes']) {
     const limit = state.config['segment.bytes']
     return refused('RECORD_LIST_TOO_LARGE', `records of ${admitted.bytes.length} bytes, segment.bytes is ${limit}`)
@@ -45,17 +52,26 @@ export function admit(records: Buffer, options: AppendOptions, state: AdmitState
   return admitted
 }
 
-function fromLeader(records: Buffer, { origin, leaderEpoch }: AppendOptions, state: AdmitState): Admitted | Refused {
+/** How a leader checks. */
+export function validateOptions({ origin, leaderEpoch }: AppendOptions, state: Omit<AdmitState, 'producers'>): ValidateOptions {
   const { config, now, nextOffset: firstOffset } = state
-  const validated = validate(records, {
-    origin: origin === 'coordinator' ? origin : 'client',
-    leaderEpoch,
-    firstOffset,
-    now,
-    config,
-  })
-  if (validated.kind === 'refused') return validated
-  const { batch, lastOffset, maxTimestamp, logAppendTime } = validated
+  return { origin: origin === 'coordinator' ? origin : 'client', leaderEpoch, firstOffset, now, config }
+}
+
+function fromLeader(
+  records: Buffer,
+  options: AppendOptions,
+  state: AdmitState,
+  checked: Validated | Refused | undefined,
+): Admitted | Refused | 'long' {
+  const { nextOffset: firstOffset } = state
+  // A coordinator's records are its own, and short.
+  const look = options.origin === 'coordinator' ? validate : validateShort
+  const validated = checked ?? look(records, validateOptions(options, state))
+  if (validated === 'long' || validated.kind === 'refused') return validated
+  const { batch, maxTimestamp, logAppendTime } = validated
+  const lastOffset = firstOffset + validated.lastOffset - validated.firstOffset
+  if (checked !== undefined) RECORD_BATCH.baseOffset.set(batch.bytes, batch.at, lastOffset - batch.lastOffsetDelta)
   const ofProducer = producerBatch(batch)
   return {
     kind: 'admitted',

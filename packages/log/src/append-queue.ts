@@ -4,6 +4,7 @@
  */
 import type { Admitted } from './admit.js'
 import type { Appended, AppendOrigin, Refused } from './outcomes.js'
+import type { Validated } from './validate.js'
 
 export interface AppendOptions {
   readonly origin: AppendOrigin
@@ -20,6 +21,11 @@ export interface PendingAppend {
   readonly fail: (error: unknown) => void
   /** Set when it was checked already and had to wait for the next segment: its bytes have their offsets. */
   admitted?: Admitted
+  /** Of records that are long: being looked at in a thread, or what became of that. Those behind them wait, so that the order stays. */
+  aside?:
+    | 'waiting'
+    | { readonly kind: 'checked'; readonly checked: Validated | Refused }
+    | { readonly kind: 'failed'; readonly error: unknown }
 }
 
 export interface PendingTask {

@@ -15,7 +15,7 @@ import {
 } from '@mq/protocol'
 import { type Refused, refused } from './outcomes.js'
 import type { TopicConfig } from './topic-config.js'
-import { recordRules, sizeProblem, targetCodec, type Validated, type ValidateOptions } from './validate.js'
+import { limitsOf, recordRules, sizeProblem, targetCodec, type Validated, type ValidateOptions } from './validate.js'
 
 /** The same records with another codec, or with offsets in order; producer and transaction stay what they were. */
 export function recompress(batch: RecordBatch, options: ValidateOptions): Validated | Refused {
@@ -25,7 +25,12 @@ export function recompress(batch: RecordBatch, options: ValidateOptions): Valida
     baseSequence: batch.baseSequence,
     transactional: batch.isTransactional,
   }
-  return rebuild(batch.records() as Iterable<RecordView>, targetCodec(options.config, batch.codec), producer, options)
+  return rebuild(
+    batch.records(limitsOf(options)) as Iterable<RecordView>,
+    targetCodec(options.config, batch.codec),
+    producer,
+    options,
+  )
 }
 
 /** A message set of an old client (magic 0 or 1): all its records become one batch of the current format. */
@@ -49,7 +54,7 @@ export function convertMessageSet(bytes: Buffer, options: ValidateOptions): Vali
     for (const message of messages) {
       const rules = recordRules(options, message.timestampType === 'LogAppendTime')
       let index = 0
-      for (const record of message.records()) {
+      for (const record of message.records(limitsOf(options))) {
         rules.check(index++, record.key !== null, record.timestamp)
         yield record
       }

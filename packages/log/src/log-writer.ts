@@ -3,15 +3,17 @@
  * asynchronous write that gathers what arrives meanwhile. Nothing is visible before its bytes are in the file, and a write that
  * failed takes the directory offline: what it left in the file lies beyond the log's end.
  */
-import { hold, release } from '@mq/protocol'
-import { type Admitted, admit } from './admit.js'
+import { hold, RecordBatch, release } from '@mq/protocol'
+import { type Admitted, admit, validateOptions } from './admit.js'
 import { type AppendOptions, AppendQueue, type PendingAppend } from './append-queue.js'
 import type { LogState } from './log-state.js'
+import { areLong } from './long-records.js'
 import { type Appended, type Refused, refused } from './outcomes.js'
 import { DiskError, type DiskFile } from './ports.js'
 import type { Duplicate } from './producer-state.js'
 import type { Segment } from './segment.js'
 import type { AbortedEntry } from './txn-index.js'
+import type { Validated } from './validate.js'
 
 /** Up to here a write is synchronous: the copy into the page cache costs less than a thread's hand-over. */
 const SYNCHRONOUS_BYTES = 128 * 1024
@@ -40,12 +42,14 @@ export class LogWriter {
     if (context.directory.isOffline || isClosed) return context.directory.refusal()
     const queue = this.#queue
     if (context.turn === undefined && queue.isEmpty && !queue.isBusy && this.#maySynchronously(records.length)) {
-      return this.#appendNow(records, options)
+      const outcome = this.#appendNow(records, options)
+      if (outcome !== 'long') return outcome
     }
     if (!queue.hasRoomFor(records.length)) return refused('KAFKA_STORAGE_ERROR', 'too much waits to be written to this log')
     return new Promise((answer, fail) => {
+      const isLong = options.origin === 'client' && areLong(records, this.state.config())
       hold(records)
-      queue.push({
+      const append: PendingAppend = {
         kind: 'append',
         records,
         options,
@@ -57,7 +61,10 @@ export class LogWriter {
           release(records)
           fail(error)
         },
-      })
+      }
+      queue.push(append)
+      // At once, not when its turn comes: two of one log may be looked at side by side.
+      if (isLong) void this.#checkAside(append)
       this.#wake()
     })
   }
@@ -87,8 +94,9 @@ export class LogWriter {
     }
   }
 
-  #appendNow(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> {
+  #appendNow(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> | 'long' {
     const admitted = this.#admit(records, options, this.state.logEndOffset)
+    if (admitted === 'long') return admitted
     if (admitted.kind === 'refused') return this.#withStart(admitted)
     if (admitted.kind === 'duplicate') return this.#duplicate(admitted)
     try {
@@ -102,9 +110,31 @@ export class LogWriter {
     return this.#answerOf(admitted)
   }
 
-  #admit(records: Buffer, options: AppendOptions, nextOffset: number): Admitted | Duplicate | Refused {
+  #admit(
+    records: Buffer,
+    options: AppendOptions,
+    nextOffset: number,
+    checked?: Validated | Refused,
+  ): Admitted | Duplicate | Refused | 'long' {
     const { config, context, producers } = this.state
-    return admit(records, options, { config: config(), nextOffset, now: context.clock.now(), producers })
+    return admit(records, options, { config: config(), nextOffset, now: context.clock.now(), producers }, checked)
+  }
+
+  /** Has long records looked at in a thread; what waits behind them goes on when that has ended. */
+  async #checkAside(append: PendingAppend): Promise<void> {
+    const { config, context } = this.state
+    append.aside = 'waiting'
+    const options = validateOptions(append.options, { config: config(), nextOffset: 0, now: context.clock.now() })
+    try {
+      const output = await context.offload.run('validate', { records: append.records, options })
+      append.aside = {
+        kind: 'checked',
+        checked: output.kind === 'refused' ? output : { ...output, batch: batchOf(output.bytes) },
+      }
+    } catch (error) {
+      append.aside = { kind: 'failed', error }
+    }
+    this.#pump()
   }
 
   #withStart(outcome: Refused): Refused {
@@ -194,6 +224,7 @@ export class LogWriter {
     while (!queue.isBusy) {
       const head = queue.head
       if (head === undefined) return
+      if (head.kind === 'append' && head.aside === 'waiting') return
       if (head.kind === 'task') {
         queue.shift()
         queue.isBusy = true
@@ -241,20 +272,26 @@ export class LogWriter {
     }
   }
 
-  /** Null when the append is answered already; `later` when it needs another segment than what is gathered so far. */
+  /** Null when the append is answered already; `later` when it needs another segment than what is gathered so far, or is being checked. */
   #take(head: PendingAppend, nextOffset: number, gathered: number, duplicates: (() => void)[]): Write | 'later' | null {
     const { context } = this.state
     if (context.directory.isOffline || this.state.isClosed) {
       head.answer(context.directory.refusal())
       return null
     }
-    let admitted: Admitted | Duplicate | Refused
+    if (head.aside === 'waiting') return 'later'
+    let admitted: Admitted | Duplicate | Refused | 'long'
     try {
-      admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset)
+      if (head.aside?.kind === 'failed') throw head.aside.error
+      admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset, head.aside?.checked)
     } catch (error) {
       // Looking at records changes nothing: whatever is wrong with these, the log is sound.
       head.fail(error)
       return null
+    }
+    if (admitted === 'long') {
+      void this.#checkAside(head)
+      return 'later'
     }
     if (admitted.kind === 'refused') {
       head.answer(this.#withStart(admitted))
@@ -311,6 +348,9 @@ async function writeAll(file: DiskFile, slices: readonly Buffer[], segment: Segm
     left = without(left, taken)
   }
 }
+
+const batchOf = ({ buffer, byteOffset, byteLength }: Uint8Array): RecordBatch =>
+  new RecordBatch(Buffer.from(buffer, byteOffset, byteLength))
 
 /** The slices without their first bytes. */
 function without(slices: readonly Buffer[], count: number): readonly Buffer[] {

@@ -146,7 +146,7 @@ export async function replayProducers(
   for (const [at, segment] of segments.entries()) {
     const end = segments[at + 1]?.baseOffset ?? Number.POSITIVE_INFINITY
     if (end <= producers.endOffset) continue
-    if (segment.baseOffset >= offset) break
+    if (segment.baseOffset >= offset || producers.endOffset >= offset) break
     await ensureIndexes(segment, offload)
     const from = segment.indexes.offsets.lookup(producers.endOffset).position
     const range = { path: segment.pathOf('log'), from, end: segment.sizeInBytes }

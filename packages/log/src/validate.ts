@@ -3,7 +3,7 @@
  * where the topic says so, the time of the append. Pure: it changes the given bytes in place, or builds a new batch when the
  * format or the compression of the topic asks for another one.
  */
-import { batchAt, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, type RecordCursor, RecordsError } from '@mq/protocol'
+import { batchAt, NO_TIMESTAMP, RECORD_BATCH, type ReadLimits, RecordBatch, type RecordCursor, RecordsError } from '@mq/protocol'
 import { convertMessageSet, recompress } from './convert.js'
 import { type AppendOrigin, type RecordError, type Refused, refused } from './outcomes.js'
 import type { TopicConfig } from './topic-config.js'
@@ -17,6 +17,8 @@ export interface ValidateOptions {
   /** Wall clock, milliseconds. */
   readonly now: number
   readonly config: TopicConfig
+  /** Most bytes that compressed records may give; default 64 MiB. */
+  readonly maxDecompressedBytes?: number
 }
 
 export interface Validated {
@@ -40,14 +42,26 @@ const MOST_RECORD_ERRORS = 1000
 
 export function validate(records: Buffer, options: ValidateOptions): Validated | Refused {
   try {
-    const extent = batchAt(records, 0)
-    if (extent === null || extent.sizeInBytes > records.length) return refused('INVALID_RECORD', 'there is no whole record batch')
-    return extent.magic === 2 ? validateBatch(records, extent.sizeInBytes, options) : convertMessageSet(records, options)
+    return checked(records, options)
   } catch (error) {
     if (error instanceof RecordsError) return refused(error.error, error.message)
     throw error
   }
 }
+
+/**
+ * The same, for who asks why bytes are not sound.
+ * @throws RecordsError before anything was changed
+ */
+export function checked(records: Buffer, options: ValidateOptions): Validated | Refused {
+  const extent = batchAt(records, 0)
+  if (extent === null || extent.sizeInBytes > records.length) return refused('INVALID_RECORD', 'there is no whole record batch')
+  return extent.magic === 2 ? validateBatch(records, extent.sizeInBytes, options) : convertMessageSet(records, options)
+}
+
+/** What may be decompressed. */
+export const limitsOf = ({ maxDecompressedBytes }: ValidateOptions): ReadLimits =>
+  maxDecompressedBytes === undefined ? {} : { maxOutputBytes: maxDecompressedBytes }
 
 function validateBatch(records: Buffer, sizeInBytes: number, options: ValidateOptions): Validated | Refused {
   const { origin, config } = options
@@ -108,7 +122,7 @@ interface Walked {
 
 /** Looks at every record once, without making objects. */
 function walk(batch: RecordBatch, options: ValidateOptions): Walked | Refused {
-  const cursor = batch.cursor()
+  const cursor = batch.cursor(limitsOf(options))
   const fromLogAppendTime = batch.timestampType === 'LogAppendTime'
   const rules = mayBreakRules(options.config, fromLogAppendTime) ? recordRules(options, fromLogAppendTime) : null
   const appendTime = fromLogAppendTime ? batch.maxTimestamp : null

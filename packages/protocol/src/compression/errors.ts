@@ -6,8 +6,14 @@ export class CompressionError extends RecordsError {
   override readonly name = 'CompressionError'
 }
 
+/** The data gives more than it may; whether it is sound is not known. */
+export class OverLimitError extends CompressionError {
+  constructor(codec: string, maxOutputBytes: number) {
+    super('INVALID_RECORD', `${codec}: decompresses to more than ${maxOutputBytes} bytes`)
+  }
+}
+
 export const damaged = (codec: string, what: string): CompressionError =>
   new CompressionError('INVALID_RECORD', `${codec}: ${what}`)
 
-export const overLimit = (codec: string, maxOutputBytes: number): CompressionError =>
-  new CompressionError('INVALID_RECORD', `${codec}: decompresses to more than ${maxOutputBytes} bytes`)
+export const overLimit = (codec: string, maxOutputBytes: number): OverLimitError => new OverLimitError(codec, maxOutputBytes)

@@ -2,7 +2,7 @@
 import { CompressionError } from './errors.js'
 import type { Lz4Framing } from './lz4.js'
 
-export { CompressionError } from './errors.js'
+export { CompressionError, OverLimitError } from './errors.js'
 export { useCodecs, type Way } from './ways.js'
 
 // Loaded when a batch first needs them: native addons and WebAssembly together cost a start 20 ms and 15 MB.

@@ -10,6 +10,7 @@ export {
   decompress,
   type Levels,
   MAX_DECOMPRESSED_BYTES,
+  OverLimitError,
   useCodecs,
   type Way,
 } from '../compression/index.js'
