@@ -68,3 +68,5 @@ export { openDirectoryReadOnly, type ReadOnlyDirectory } from './read-only-direc
 export { type Damage, openReadOnly, type ReadOnlyLog, type ReadOnlyOptions } from './read-only-log.js'
 export { RefusedError } from './refused-error.js'
 export { DEFAULT_TOPIC_CONFIG, type TopicConfig } from './topic-config.js'
+export type { Finding, Verified } from './verify/finding.js'
+export { type VerifyOptions, type VerifyTarget, verifyLogs, verifyTarget } from './verify/verify.js'

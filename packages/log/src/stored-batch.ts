@@ -87,6 +87,20 @@ function recordBatchProblem(batch: RecordBatch): string | null {
 
 const messageProblem = (message: LegacyBatch): string | null => (message.crcIsValid() ? null : 'the CRC does not match')
 
+/**
+ * Whether a batch may stand where it does: offsets only rise, and fit the four bytes that an index has for them. Null if so.
+ * `nextOffset` is one after the last offset before it, the segment's base offset at its start.
+ */
+export function placeProblem(
+  { magic, baseOffset, lastOffset }: StoredBatch,
+  nextOffset: number,
+  segmentBase: number,
+): string | null {
+  const first = magic === 2 ? baseOffset : lastOffset
+  if (first < nextOffset) return `offset ${first} where ${nextOffset} or more must come`
+  return lastOffset - segmentBase <= 0x7fff_ffff ? null : `offset ${lastOffset} is too far from the base`
+}
+
 /** Whether a batch of this size has room for its own header. */
 export function headerIsWhole(bytes: Buffer, at: number, sizeInBytes: number): boolean {
   const magic = RECORD_BATCH.magic.get(bytes, at)
