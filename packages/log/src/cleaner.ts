@@ -196,7 +196,6 @@ export class Cleaner {
       },
       // One half to read, one half to write.
       chunkBytes: Math.floor(Math.floor(config['log.cleaner.io.buffer.size'] / places) / 2),
-      brokerMaxMessageBytes: config['message.max.bytes'],
       bytesPerSecond: config['log.cleaner.io.max.bytes.per.second'] / places,
       checkpointRecoveryPoints: () => checkpointRecoveryPoints(log.directory),
     }

@@ -13,7 +13,7 @@ import { firstBatchTimestampOf } from './segment-read.js'
 import { swapSegments } from './segment-swap.js'
 import type { AbortedEntry } from './txn-index.js'
 
-export interface CleanSettings extends Pick<CleanInput, 'map' | 'chunkBytes' | 'brokerMaxMessageBytes' | 'bytesPerSecond'> {
+export interface CleanSettings extends Pick<CleanInput, 'map' | 'chunkBytes' | 'bytesPerSecond'> {
   /** Writes the recovery points of the log's directory to their file. */
   readonly checkpointRecoveryPoints: () => Promise<void>
 }

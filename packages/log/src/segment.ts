@@ -31,8 +31,6 @@ export interface AppendedBytes {
   readonly lastOffset: number
   readonly maxTimestamp: number
   readonly sizeInBytes: number
-  /** Where the largest timestamp is looked for; default the last offset. */
-  readonly offsetOfMaxTimestamp?: number
 }
 
 export interface SegmentIndexes {
@@ -207,13 +205,13 @@ export class Segment {
   }
 
   /** Bytes that an append put at the end of the file are now part of the segment. */
-  appended({ lastOffset, maxTimestamp, sizeInBytes, offsetOfMaxTimestamp }: AppendedBytes): void {
+  appended({ lastOffset, maxTimestamp, sizeInBytes }: AppendedBytes): void {
     const { offsets, times } = this.indexes
     const position = this.sizeInBytes
     if (position === 0) this.firstBatchTimestamp = maxTimestamp
     if (maxTimestamp > this.maxTimestamp) {
       this.maxTimestamp = maxTimestamp
-      this.offsetOfMaxTimestamp = offsetOfMaxTimestamp ?? lastOffset
+      this.offsetOfMaxTimestamp = lastOffset
     }
     if (this.#bytesSinceIndexEntry > this.config()['index.interval.bytes']) {
       offsets.append(lastOffset, position)

@@ -32,30 +32,18 @@ export interface FilterRules {
   readonly keepsOldTombstones: boolean
 }
 
-/** What is left of a batch. */
-export interface Left {
-  readonly bytes: Buffer
-  /** Of the last record that is left; of the batch when it is left whole, or as a header. */
-  readonly maxOffset: number
-  readonly maxTimestamp: number
-  /** Where the largest timestamp is looked for. */
-  readonly offsetOfMaxTimestamp: number
-}
-
 /** Null when nothing is left. @throws RecordsError where the records are not sound */
-export function leftOf(stored: StoredBatch, rules: FilterRules): Left | null {
-  return stored.magic === 2
-    ? leftOfBatch(stored, new RecordBatch(stored.bytes, stored.at), rules)
-    : leftOfMessage(stored, new LegacyBatch(stored.bytes, stored.at), rules)
+export function leftOf({ bytes, at, magic }: StoredBatch, rules: FilterRules): Buffer | null {
+  return magic === 2 ? leftOfBatch(new RecordBatch(bytes, at), rules) : leftOfMessage(new LegacyBatch(bytes, at), rules)
 }
 
-function leftOfBatch(stored: StoredBatch, batch: RecordBatch, rules: FilterRules): Left | null {
+function leftOfBatch(batch: RecordBatch, rules: FilterRules): Buffer | null {
   const { now, deleteRetentionMs } = rules
   const { isControl, deleteHorizonMs } = batch
   const endsNothing = isControl && markerEndsNothing(batch, rules.transactions)
   const isAborted = !isControl && batch.isTransactional && rules.transactions.isAborted(batch)
   const isDropped = isControl ? endsNothing && deleteHorizonMs !== null && deleteHorizonMs <= now : isAborted
-  if (isDropped) return holdsLastSequence(batch, rules) ? header(batch) : null
+  if (isDropped) return holdsLastSequence(batch, rules) ? emptied(batch) : null
 
   const kept: RecordView[] = []
   let hasTombstone = false
@@ -65,22 +53,16 @@ function leftOfBatch(stored: StoredBatch, batch: RecordBatch, rules: FilterRules
     kept.push(record)
     hasTombstone ||= record.value === null
   }
-  if (kept.length === 0) return holdsLastSequence(batch, rules) ? header(batch) : null
+  if (kept.length === 0) return holdsLastSequence(batch, rules) ? emptied(batch) : null
 
   // A time beyond what a date can say means that tombstones never go.
   const horizon = now + deleteRetentionMs
   const needsHorizon = (hasTombstone || endsNothing) && deleteHorizonMs === null && Number.isSafeInteger(horizon)
-  if (kept.length === batch.recordCount && !needsHorizon) return whole(stored)
-  const again = new RecordBatch(rewritten(batch, kept, needsHorizon ? horizon : deleteHorizonMs))
-  return {
-    bytes: again.bytes,
-    maxOffset: kept.at(-1)!.offset,
-    maxTimestamp: again.maxTimestamp,
-    offsetOfMaxTimestamp: batch.lastOffset,
-  }
+  if (kept.length === batch.recordCount && !needsHorizon) return batch.slice()
+  return rewritten(batch, kept, needsHorizon ? horizon : deleteHorizonMs)
 }
 
-function leftOfMessage(stored: StoredBatch, message: LegacyBatch, rules: FilterRules): Left | null {
+function leftOfMessage(message: LegacyBatch, rules: FilterRules): Buffer | null {
   const kept: RecordView[] = []
   let count = 0
   for (const record of message.records()) {
@@ -88,11 +70,7 @@ function leftOfMessage(stored: StoredBatch, message: LegacyBatch, rules: FilterR
     if (recordStays(record, rules.keepsOldTombstones, rules.map)) kept.push(record)
   }
   if (kept.length === 0) return null
-  if (kept.length === count) return whole(stored)
-  const again = new LegacyBatch(rewrittenMessages(message, kept))
-  const maxOffset = kept.at(-1)!.offset
-  const { bytes, maxTimestamp } = again
-  return { bytes, maxOffset, maxTimestamp, offsetOfMaxTimestamp: maxOffset }
+  return kept.length === count ? message.slice() : rewrittenMessages(message, kept)
 }
 
 function recordStays(record: RecordView, tombstonesStay: boolean, map: OffsetMap): boolean {
@@ -122,19 +100,4 @@ function holdsLastSequence(batch: RecordBatch, { activeProducers }: FilterRules)
   // Without a batch of its epoch the marker is what knows the epoch, which fences older ones.
   if (producer.lastDataOffset < 0) return batch.isControl && batch.producerEpoch === producer.producerEpoch
   return batch.lastOffset === producer.lastDataOffset
-}
-
-function whole(stored: StoredBatch): Left {
-  const { bytes, at, sizeInBytes, lastOffset, maxTimestamp } = stored
-  return {
-    bytes: bytes.subarray(at, at + sizeInBytes),
-    maxOffset: lastOffset,
-    maxTimestamp,
-    offsetOfMaxTimestamp: lastOffset,
-  }
-}
-
-function header(batch: RecordBatch): Left {
-  const { lastOffset, maxTimestamp } = batch
-  return { bytes: emptied(batch), maxOffset: lastOffset, maxTimestamp, offsetOfMaxTimestamp: lastOffset }
 }

@@ -1,7 +1,4 @@
-/**
- * Reads a segment for a cleaning: whole batches in chunks of the cleaner's buffer, each checked. Kafka's cleaner writes what is left of
- * one chunk at once, with one index entry at most: with the same chunks the indexes are the same bytes.
- */
+/** Reads a segment for a cleaning: whole batches, each checked, in chunks of the cleaner's buffer. */
 import type { DiskFile } from '../ports.js'
 import { headerIsWhole, type StoredBatch, storedBatch, storedBatchProblem, storedSizeAt } from '../stored-batch.js'
 
@@ -22,12 +19,8 @@ export interface ChunkOptions {
   readonly sizeInBytes: number
   /** Of a chunk, unless one batch is larger. */
   readonly chunkBytes: number
-  /** `max.message.bytes` of the topic, and of the broker: steps by which the buffer grows. */
-  readonly maxMessageBytes: number
-  readonly brokerMaxMessageBytes: number
 }
 
-/** What of a chunk the caller took. */
 export interface Chunk {
   readonly batches: readonly StoredBatch[]
   readonly sizeInBytes: number
@@ -44,11 +37,6 @@ export class SegmentChunks {
     readonly options: ChunkOptions,
   ) {
     this.#buffer = Buffer.allocUnsafeSlow(Math.max(options.chunkBytes, SMALLEST_CHUNK))
-  }
-
-  /** More bytes than these do not fit what is left of a chunk. */
-  get capacity(): number {
-    return this.#buffer.length
   }
 
   /** The whole batches from a position on; their bytes are good until the next read. @throws UncleanableError, DiskError */
@@ -79,17 +67,11 @@ export class SegmentChunks {
     return { batches, sizeInBytes: at }
   }
 
-  /** The first batch is larger than the buffer: it grows as Kafka's does, so that the chunks after it are the same. */
+  /** The first batch is larger than the buffer. */
   #grow(bytes: Buffer, position: number, left: number): void {
     const size = storedSizeAt(bytes, 0)
     if (size === null || size > left) throw this.#damage(position, 'no whole batch')
-    const { maxMessageBytes, brokerMaxMessageBytes } = this.options
-    let capacity = this.#buffer.length
-    while (capacity < size) {
-      const most = Math.max(capacity < maxMessageBytes ? maxMessageBytes : size, brokerMaxMessageBytes)
-      capacity = Math.min(capacity * 2, most)
-    }
-    this.#buffer = Buffer.allocUnsafeSlow(capacity)
+    this.#buffer = Buffer.allocUnsafeSlow(size)
   }
 
   #damage(position: number, problem: string): UncleanableError {

@@ -14,7 +14,7 @@ import { Throttle } from '../compaction/throttle.js'
 import { OpenFiles } from '../open-files.js'
 import { DiskError, type DiskFile } from '../ports.js'
 import { Segment } from '../segment.js'
-import type { StoredBatch } from '../stored-batch.js'
+import { lastOffsetAt, maxTimestampAt, type StoredBatch } from '../stored-batch.js'
 import { recordsOfStoredBatch } from '../stored-records.js'
 import type { TopicConfig } from '../topic-config.js'
 import type { AbortedEntry } from '../txn-index.js'
@@ -43,7 +43,6 @@ export interface CleanInput {
   readonly activeProducers: readonly ActiveProducer[]
   readonly map: Pick<OffsetMapOptions, 'memoryBytes' | 'loadFactor' | 'seed'>
   readonly chunkBytes: number
-  readonly brokerMaxMessageBytes: number
   readonly bytesPerSecond: number
 }
 
@@ -247,8 +246,10 @@ class Cleaning {
     const all = { ...rules, keepsOldTombstones: source.modifiedMs > this.#oldTombstonesUntil() }
     await this.#reading(this.#open(source), async (chunks) => {
       for (let position = 0; position < source.sizeInBytes; ) {
-        const { batches } = await this.#next(chunks, position)
-        position = await this.#copy(target, source, { batches, capacity: chunks.capacity }, all)
+        const { batches, sizeInBytes } = await this.#next(chunks, position)
+        this.#bytesRead += sizeInBytes
+        position += sizeInBytes
+        await this.#copy(target, source, batches, all)
       }
     })
   }
@@ -260,41 +261,25 @@ class Cleaning {
     return clean === undefined ? 0 : clean.modifiedMs - config['delete.retention.ms']
   }
 
-  /** Writes what is left of a chunk. @returns up to which position of the source */
-  async #copy(
-    target: Segment,
-    source: CleanSegment,
-    { batches, capacity }: { readonly batches: readonly StoredBatch[]; readonly capacity: number },
-    rules: FilterRules,
-  ): Promise<number> {
-    const slices: Buffer[] = []
-    const appended = { lastOffset: -1, maxTimestamp: -1, offsetOfMaxTimestamp: -1, sizeInBytes: 0 }
-    let position = 0
+  async #copy(target: Segment, source: CleanSegment, batches: readonly StoredBatch[], rules: FilterRules): Promise<void> {
+    const left: Buffer[] = []
     for (const batch of batches) {
-      position = batch.position + batch.sizeInBytes
-      this.#bytesRead += batch.sizeInBytes
-      const left = sound(source.baseOffset, batch, () => leftOf(batch, rules))
-      if (left === null) continue
-      if (!target.indexes.offsets.canHold(left.maxOffset)) {
-        throw new UncleanableError(source.baseOffset, batch.position, `offset ${left.maxOffset} is too far from the base`)
+      const bytes = sound(source.baseOffset, batch, () => leftOf(batch, rules))
+      if (bytes === null) continue
+      if (!target.indexes.offsets.canHold(lastOffsetAt(bytes, 0))) {
+        throw new UncleanableError(source.baseOffset, batch.position, `offset ${batch.lastOffset} is too far from the base`)
       }
-      slices.push(left.bytes)
-      appended.sizeInBytes += left.bytes.length
-      appended.lastOffset = Math.max(appended.lastOffset, left.maxOffset)
-      if (left.maxTimestamp > appended.maxTimestamp) {
-        appended.maxTimestamp = left.maxTimestamp
-        appended.offsetOfMaxTimestamp = left.offsetOfMaxTimestamp
-      }
-      // More than Kafka's buffer holds: it writes what it has, and begins another chunk.
-      if (appended.sizeInBytes > capacity) break
+      left.push(bytes)
     }
-    if (appended.sizeInBytes > 0) {
-      await target.data.pinned((file) => writeAll(file, slices, target.sizeInBytes))
-      target.appended(appended)
-      this.#bytesWritten += appended.sizeInBytes
-      await this.#moved(appended.sizeInBytes)
+    if (left.length === 0) return
+    const start = target.sizeInBytes
+    await target.data.pinned((file) => writeAll(file, left, start))
+    for (const bytes of left) {
+      target.appended({ lastOffset: lastOffsetAt(bytes, 0), maxTimestamp: maxTimestampAt(bytes, 0), sizeInBytes: bytes.length })
     }
-    return position
+    const written = target.sizeInBytes - start
+    this.#bytesWritten += written
+    await this.#moved(written)
   }
 
   // --- reading ---------------------------------------------------------------------------------------------------------------------
@@ -306,14 +291,8 @@ class Cleaning {
   }
 
   async #reading<R>(segment: Segment, read: (chunks: SegmentChunks) => Promise<R>): Promise<R> {
-    const { config, chunkBytes, brokerMaxMessageBytes } = this.input
-    const options: ChunkOptions = {
-      baseOffset: segment.baseOffset,
-      sizeInBytes: segment.sizeInBytes,
-      chunkBytes,
-      maxMessageBytes: config['max.message.bytes'],
-      brokerMaxMessageBytes,
-    }
+    const { baseOffset, sizeInBytes } = segment
+    const options: ChunkOptions = { baseOffset, sizeInBytes, chunkBytes: this.input.chunkBytes }
     try {
       return await segment.data.pinned((file) => read(new SegmentChunks(file, options)))
     } finally {
