@@ -90,7 +90,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     undo.push(() => logs.close())
     const directory = metadataDirectory(options.settings, disk, directories)
     if (!inMemory && !directories.includes(directory)) {
-      takeDirectory(options, disk, directory)
+      await takeDirectory(options, disk, directory)
       undo.push(async () => unlockDirectory(disk, directory))
     }
     const store = inMemory ? EmbeddedStore.inMemory(options.environment.clock) : await openStore(options, disk, directory)
@@ -149,9 +149,9 @@ async function openLogs(
 }
 
 /** A directory for the metadata alone is locked as those of the logs are: two brokers on one journal would ruin it. */
-function takeDirectory({ environment }: StorageOptions, disk: Disk, directory: string): void {
+async function takeDirectory({ environment }: StorageOptions, disk: Disk, directory: string): Promise<void> {
   disk.makeDirectoryNow(directory)
-  const holder = lockDirectory(disk, environment.processes, directory)
+  const holder = await lockDirectory({ ...environment, disk }, directory)
   if (holder !== null) throw new StartError(`mq.metadata.dir=${directory} is in use by ${holder}; give another directory`)
 }
 

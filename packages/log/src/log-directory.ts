@@ -112,7 +112,8 @@ export class LogDirectory {
   /** Takes the directory into use. @throws LogDirectoryError, DiskError */
   async claim(): Promise<void> {
     await makeDirectory(this.#disk, this.path)
-    const holder = lockDirectory(this.#disk, this.#options.processes, this.path)
+    const { processes, context } = this.#options
+    const holder = await lockDirectory({ disk: this.#disk, processes, clock: context.clock }, this.path)
     if (holder !== null) throw new LogDirectoryError('locked', this.path, `in use by ${holder}`)
     try {
       await this.#checkOwner()

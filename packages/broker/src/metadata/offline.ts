@@ -48,7 +48,8 @@ async function withStore<R>(
   options: OfflineOptions,
   use: (store: MetadataStore, owner: MetaProperties) => Promise<R>,
 ): Promise<R> {
-  const { disk = nodeDisk, processes = nodeProcesses, now = nodeEnvironment().clock.now } = options
+  const { clock } = nodeEnvironment()
+  const { disk = nodeDisk, processes = nodeProcesses, now = clock.now } = options
   const directories = options.directories.map((path) => resolve(path))
   const locked: string[] = []
   try {
@@ -56,7 +57,7 @@ async function withStore<R>(
     const metadata = resolve(options.metadataDirectory ?? directories[0]!)
     disk.makeDirectoryNow(metadata)
     for (const directory of new Set([...directories, metadata])) {
-      const holder = lockDirectory(disk, processes, directory)
+      const holder = await lockDirectory({ disk, processes, clock }, directory)
       if (holder !== null) throw new StartError(`${directory} is in use by ${holder}; stop that broker first`)
       locked.push(directory)
     }
