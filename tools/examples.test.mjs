@@ -19,6 +19,19 @@ const PRINTS = {
     /^[01]\/0 alice: first$/m,
     /^[01]\/1 alice: second$/m,
   ],
+  'log-append-read.mjs': [
+    /^appended up to offset 1001, the last batch from 1000 on$/m,
+    /^998 sensor-2: 24 °C$/m,
+    /^the first record from noon on has offset 720$/m,
+    /^opened again: offsets 0 to 1001, nothing was cut: true$/m,
+  ],
+  'log-follow.mjs': [/^read 0: the first\nread 1: the second\nread 2: the last\nstopped at offset 3$/m],
+  'log-read-only.mjs': [
+    /^in use: true$/m,
+    /^orders-0: offsets 0 to 2, 0 damaged$/m,
+    /^ {2}0 a: a book\n {2}1 null: a chair$/m,
+    /^0 problems$/m,
+  ],
   'in-process-broker.mjs': [/an order of a book gets a receipt/, /an order of a chair gets a receipt/, /^# fail 0$/m],
 }
 

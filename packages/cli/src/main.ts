@@ -12,6 +12,7 @@ const terminal: Terminal = {
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   interrupted: new Promise((resolve) => process.once('SIGINT', () => resolve())),
   progress: process.stderr.isTTY === true ? process.stderr : null,
+  isOutputWatched: process.stdout.isTTY === true,
 }
 
 // A reader that went away (`mq consume t | head`) is no failure.

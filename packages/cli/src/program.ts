@@ -5,6 +5,7 @@ import { configs } from './commands/configs.js'
 import { consume } from './commands/consume.js'
 import { dump } from './commands/dump.js'
 import { groups } from './commands/groups.js'
+import { log } from './commands/log.js'
 import { metadata } from './commands/metadata.js'
 import { produce } from './commands/produce.js'
 import { topics } from './commands/topics.js'
@@ -13,11 +14,11 @@ import type { Terminal } from './terminal.js'
 /** 0: done. 1: it failed. 2: the command line is wrong. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
-const COMMANDS = [topics, produce, consume, groups, configs, metadata, dump]
+const COMMANDS = [topics, produce, consume, groups, configs, metadata, log, dump]
 
 export function programOf(terminal: Terminal, version: string): Command {
   const program = new Command('mq')
-    .description('Topics, records, groups and configs of a Kafka cluster')
+    .description('Topics, records, groups and configs of a Kafka cluster, and the files of a broker')
     .version(version)
     .addOption(
       new Option('-b, --bootstrap-server <host:port,…>', 'brokers to ask first')

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly interrupted: Promise<void>
   /** Where a progress bar is drawn; null where nobody watches. */
   readonly progress: NodeJS.WritableStream | null
+  /** Whether what is printed appears on a screen, and not in a file or another program. */
+  readonly isOutputWatched: boolean
 }
 
 /** Prints rows as JSON, or as columns under their headings. */

@@ -10,7 +10,15 @@ export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-
 export type { MetaProperties } from './directory-files.js'
 export { type Locking, lockDirectory, unlockDirectory } from './directory-lock.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
-export { type DumpEntry, kindOfLogFile, type LogFileKind, logFileEntries } from './dump.js'
+export {
+  type DumpEntry,
+  type DumpOptions,
+  kindOfLogFile,
+  type LogFileKind,
+  logFileEntries,
+  logRecordBytes,
+  logRecordEntries,
+} from './dump.js'
 export { partitionFolder, segmentFile } from './folder-names.js'
 export { type Cut, PartitionLog } from './log.js'
 export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'

@@ -101,6 +101,13 @@ export function placeProblem(
   return lastOffset - segmentBase <= 0x7fff_ffff ? null : `offset ${lastOffset} is too far from the base`
 }
 
+/** What is wrong with the bytes after the last whole batch of a file: `header` are the first of them, `sizeInBytes` counts all. */
+export function remainderProblem(header: Buffer, sizeInBytes: number): string {
+  const size = storedSizeAt(header, 0)
+  if (size !== null) return `a batch of ${size} bytes, of which ${sizeInBytes} are there`
+  return `${sizeInBytes} bytes that are no batch${header.every((byte) => byte === 0) ? ': zeros' : ''}`
+}
+
 /** Whether a batch of this size has room for its own header. */
 export function headerIsWhole(bytes: Buffer, at: number, sizeInBytes: number): boolean {
   const magic = RECORD_BATCH.magic.get(bytes, at)

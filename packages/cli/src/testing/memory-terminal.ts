@@ -14,6 +14,7 @@ export class MemoryTerminal implements Terminal {
   errorText = ''
   readonly interrupted: Promise<void>
   progress: NodeJS.WritableStream | null = null
+  isOutputWatched = false
   interrupt: () => void = () => {}
   readonly #input: readonly string[]
   #onOut: () => void = () => {}

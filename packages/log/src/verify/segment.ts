@@ -11,7 +11,7 @@ import type { Disk } from '../ports.js'
 import { producerBatch } from '../producer-batch.js'
 import type { ProducerStates } from '../producer-state.js'
 import { scanBatches } from '../segment-scan.js'
-import { placeProblem, type StoredBatch, storedBatchProblem, storedSizeAt } from '../stored-batch.js'
+import { placeProblem, remainderProblem, type StoredBatch, storedBatchProblem } from '../stored-batch.js'
 import { AT_START, type Finding } from './finding.js'
 import { type IndexFault, OffsetIndexWalk, TimeIndexWalk } from './index-walk.js'
 import { TxnWalk } from './txn-walk.js'
@@ -216,13 +216,7 @@ class SegmentCheck {
 
   /** What follows the last whole batch. Without a scan a start still looks whether the log ends with one. */
   #tail(position: number, sizeInBytes: number, header: Buffer): void {
-    const size = storedSizeAt(header, 0)
-    const left = sizeInBytes - position
-    const isZero = header.every((byte) => byte === 0)
-    const problem =
-      size === null
-        ? `${left} bytes that are no batch${isZero ? ': zeros' : ''}`
-        : `a batch of ${size} bytes, of which ${left} are there`
+    const problem = remainderProblem(header, sizeInBytes - position)
     const { scan, isInUse, nextBase } = this.task
     if (scan !== null || isInUse || nextBase !== null) {
       this.#damage(position, problem)
