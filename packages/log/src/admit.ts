@@ -4,7 +4,7 @@
  */
 import { iterateBatches, RECORD_BATCH, type RecordBatch, RecordsError } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
-import { validateShort } from './long-records.js'
+import { MOST_DECOMPRESSED_BYTES, validateShort } from './long-records.js'
 import { type Refused, refused } from './outcomes.js'
 import { producerBatch } from './producer-batch.js'
 import type { ProducerBatch } from './producer-entry.js'
@@ -53,9 +53,13 @@ export function admit(
 }
 
 /** How a leader checks. */
-export function validateOptions({ origin, leaderEpoch }: AppendOptions, state: Omit<AdmitState, 'producers'>): ValidateOptions {
+export function validateOptions(
+  { origin, leaderEpoch }: AppendOptions,
+  state: Omit<AdmitState, 'producers'>,
+  maxDecompressedBytes?: number,
+): ValidateOptions {
   const { config, now, nextOffset: firstOffset } = state
-  return { origin: origin === 'coordinator' ? origin : 'client', leaderEpoch, firstOffset, now, config }
+  return { origin: origin === 'coordinator' ? origin : 'client', leaderEpoch, firstOffset, now, config, maxDecompressedBytes }
 }
 
 function fromLeader(
@@ -66,8 +70,11 @@ function fromLeader(
 ): Admitted | Refused | 'long' {
   const { nextOffset: firstOffset } = state
   // A coordinator's records are its own, and short.
-  const look = options.origin === 'coordinator' ? validate : validateShort
-  const validated = checked ?? look(records, validateOptions(options, state))
+  const validated =
+    checked ??
+    (options.origin === 'coordinator'
+      ? validate(records, validateOptions(options, state))
+      : validateShort(records, validateOptions(options, state, MOST_DECOMPRESSED_BYTES)))
   if (validated === 'long' || validated.kind === 'refused') return validated
   const { batch, maxTimestamp, logAppendTime } = validated
   const lastOffset = firstOffset + validated.lastOffset - validated.firstOffset

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder, type CodecName, RecordBatch } from '@mq/protocol'
 import { appended, batch, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
-import { areLong, validateShort } from './long-records.js'
+import { areLong, MOST_DECOMPRESSED_BYTES, validateShort } from './long-records.js'
 import { InlineOffload } from './offload.js'
 import type { Disk, Offload } from './ports.js'
 import { ManualTurn } from './testing.js'
@@ -86,7 +86,11 @@ async function held(config: Partial<TopicConfig> = {}, atEndOfTurn?: ManualTurn)
 describe('records that take long to check', () => {
   it('are those that are large and compressed, that give much, or that are stored in another form', () => {
     const long = (records: Buffer, config: Partial<TopicConfig> = {}) =>
-      validateShort(records, { ...OPTIONS, config: { ...DEFAULT_TOPIC_CONFIG, ...config } }) === 'long'
+      validateShort(records, {
+        ...OPTIONS,
+        config: { ...DEFAULT_TOPIC_CONFIG, ...config },
+        maxDecompressedBytes: MOST_DECOMPRESSED_BYTES,
+      }) === 'long'
     for (const codec of ['gzip', 'snappy', 'lz4', 'zstd'] as const) {
       assert.equal(long(compressed(codec, 300)), true, `${codec}, large`)
       assert.equal(long(compressed(codec, 60)), false, `${codec}, small`)

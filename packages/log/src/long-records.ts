@@ -12,7 +12,7 @@ import { checked, targetCodec, type Validated, type ValidateOptions } from './va
  * Measured: what gives 512 KiB is decompressed and walked in 1 to 8 ms (gzip, and records of 100 bytes, take longest); its hand-over
  * costs the loop half a millisecond.
  */
-const MOST_DECOMPRESSED_BYTES = 512 << 10
+export const MOST_DECOMPRESSED_BYTES = 512 << 10
 /** Compressed records of this size are not tried: most would reach the limit. */
 const MOST_COMPRESSED_BYTES = 128 << 10
 /** To be compressed, or rebuilt from an old format: ten times as slow. */
@@ -20,11 +20,11 @@ const MOST_REBUILT_BYTES = 64 << 10
 
 const CODEC_BITS = 7
 
-/** As `validate`, but for records that are long: nothing is done to them. */
+/** As `validate` with the limit of short records, but for records that are long: nothing is done to them. */
 export function validateShort(records: Buffer, options: ValidateOptions): Validated | Refused | 'long' {
   if (areLong(records, options.config)) return 'long'
   try {
-    return checked(records, { ...options, maxDecompressedBytes: MOST_DECOMPRESSED_BYTES })
+    return checked(records, options)
   } catch (error) {
     if (error instanceof OverLimitError) return 'long'
     if (error instanceof RecordsError) return refused(error.error, error.message)

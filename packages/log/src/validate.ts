@@ -18,7 +18,7 @@ export interface ValidateOptions {
   readonly now: number
   readonly config: TopicConfig
   /** Most bytes that compressed records may give; default 64 MiB. */
-  readonly maxDecompressedBytes?: number
+  readonly maxDecompressedBytes?: number | undefined
 }
 
 export interface Validated {

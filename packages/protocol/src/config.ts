@@ -142,13 +142,14 @@ export function topicValuesOf<T extends ConfigTable>(
   broker: Readonly<Record<string, ConfigValue>>,
   given: Partial<TopicConfigValues<T>> = {},
 ): TopicConfigValues<T> {
-  const values: Record<string, ConfigValue> = {}
+  const values: [string, ConfigValue][] = []
   for (const [name, row] of Object.entries(rows)) {
     const topic = topicNameOf(name, row)
     if (topic === undefined) continue
-    values[topic] = row.update === 'topic' ? defaultOf(row) : effectiveValue(name, row, broker)
+    values.push([topic, row.update === 'topic' ? defaultOf(row) : effectiveValue(name, row, broker)])
   }
-  return Object.assign(values, given) as TopicConfigValues<T>
+  // Each append looks at them: made in one go they are plain fields, set one by one V8 would keep them in a hash table.
+  return { ...Object.fromEntries(values), ...given } as TopicConfigValues<T>
 }
 
 /** The topic config that this row stands for, if any. */
