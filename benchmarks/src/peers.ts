@@ -94,7 +94,7 @@ export const mq: Peer = {
 }
 
 /** With the heap that Kafka's own start script gives it. */
-const APACHE_HEAP = ['-Xmx1G', '-Xms1G', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20', '-XX:InitiatingHeapOccupancyPercent=35']
+export const APACHE_HEAP = ['-Xmx1G', '-Xms1G', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20', '-XX:InitiatingHeapOccupancyPercent=35']
 
 export const apache: Peer = {
   name: 'apache 3.9.1',
