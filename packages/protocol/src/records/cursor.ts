@@ -64,10 +64,59 @@ export class RecordCursor {
    */
   next(): boolean {
     if (this.index >= this.count) return false
-    const { bytes } = this
-    const batchEnd = this.end
     const start = this.position
     this.at = start
+    if (!this.stepShort()) this.step()
+    const end = this.position
+    this.sizeInBytes = end - start
+    if (++this.index === this.count && end !== this.end) {
+      throw invalid(`${this.end - end} bytes after the last of ${this.count} records`, end)
+    }
+    return true
+  }
+
+  /**
+   * What nearly every record is: no field but key and value takes more than two bytes, and there are no headers. Nothing is changed
+   * and the answer is false for any other, sound or not. Costs a third of `step`.
+   */
+  private stepShort(): boolean {
+    const { bytes, position: start } = this
+    const size = shortVarint(bytes, start)
+    const body = start + (size & 3)
+    const end = body + valueOf(size)
+    if (end <= body || end > this.end) return false
+    const timestampDelta = shortVarint(bytes, body + 1)
+    const offsetDeltaAt = body + 1 + (timestampDelta & 3)
+    const offsetDelta = shortVarint(bytes, offsetDeltaAt)
+    const keySizeAt = offsetDeltaAt + (offsetDelta & 3)
+    const keySize = shortVarint(bytes, keySizeAt)
+    const keyAt = keySizeAt + (keySize & 3)
+    const keyLength = valueOf(keySize)
+    const valueSizeAt = keyLength > 0 ? keyAt + keyLength : keyAt
+    if (valueSizeAt >= end) return false
+    const valueSize = shortVarint(bytes, valueSizeAt)
+    const valueAt = valueSizeAt + (valueSize & 3)
+    const valueLength = valueOf(valueSize)
+    const headersAt = (valueLength > 0 ? valueAt + valueLength : valueAt) + 1
+    const isWhole = timestampDelta !== LONG && offsetDelta !== LONG && keySize !== LONG && valueSize !== LONG
+    if (!isWhole || headersAt !== end || bytes[end - 1] !== 0) return false
+    this.attributes = bytes[body]!
+    this.timestampDeltaAt = body + 1
+    this.timestampDelta = valueOf(timestampDelta)
+    this.offsetDelta = valueOf(offsetDelta)
+    this.keyAt = keyAt
+    this.keyLength = keyLength < 0 ? -1 : keyLength
+    this.valueAt = valueAt
+    this.valueLength = valueLength < 0 ? -1 : valueLength
+    this.headersAt = headersAt
+    this.headerCount = 0
+    this.position = end
+    return true
+  }
+
+  /** @throws RecordsError INVALID_RECORD */
+  private step(): void {
+    const { bytes, end: batchEnd, position: start } = this
     this.limit = batchEnd
     const length = this.varint()
     const body = this.position
@@ -90,11 +139,6 @@ export class RecordCursor {
     this.headerCount = headerCount
     if (headerCount !== 0) this.skipHeaders(headerCount)
     if (this.position !== end) throw invalid(`record length ${length} but its fields take ${this.position - body} bytes`, start)
-    this.sizeInBytes = end - start
-    if (++this.index === this.count && end !== batchEnd) {
-      throw invalid(`${batchEnd - end} bytes after the last of ${this.count} records`, end)
-    }
-    return true
   }
 
   private skipHeaders(count: number): void {
@@ -191,6 +235,19 @@ export class RecordCursor {
     return Number(varlong64(bytes, start))
   }
 }
+
+const LONG = 0
+
+/** A varint of one or two bytes: its bits, then two bits that say how many bytes it takes; `LONG` when it takes more, or they are not there. */
+function shortVarint(bytes: Buffer, at: number): number {
+  const first = bytes[at]!
+  if (first < 0x80) return (first << 2) | 1
+  const second = bytes[at + 1]!
+  return second < 0x80 ? ((first & 0x7f) << 2) | (second << 9) | 2 : LONG
+}
+
+/** Undoes the zigzag. */
+const valueOf = (short: number): number => (short >>> 3) ^ -((short >>> 2) & 1)
 
 function varlong64(bytes: Buffer, start: number): bigint {
   let raw = 0n
