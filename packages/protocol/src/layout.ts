@@ -38,7 +38,7 @@ class Int32Field implements Field {
   readonly sizeInBytes = 4
   constructor(readonly at: number) {}
   get(bytes: Buffer, start: number): number {
-    return bytes.readInt32BE(start + this.at)
+    return int32At(bytes, start + this.at)
   }
   set(bytes: Buffer, start: number, value: number): void {
     bytes.writeInt32BE(value, start + this.at)
@@ -49,7 +49,7 @@ class Uint32Field implements Field {
   readonly sizeInBytes = 4
   constructor(readonly at: number) {}
   get(bytes: Buffer, start: number): number {
-    return bytes.readUInt32BE(start + this.at)
+    return int32At(bytes, start + this.at) >>> 0
   }
   set(bytes: Buffer, start: number, value: number): void {
     bytes.writeUInt32BE(value, start + this.at)
@@ -61,7 +61,8 @@ export class Int64Field implements Field<number | bigint> {
   readonly sizeInBytes = 8
   constructor(readonly at: number) {}
   get(bytes: Buffer, start: number): number {
-    return bytes.readInt32BE(start + this.at) * 0x1_0000_0000 + bytes.readUInt32BE(start + this.at + 4)
+    const at = start + this.at
+    return int32At(bytes, at) * 0x1_0000_0000 + (int32At(bytes, at + 4) >>> 0)
   }
   exact(bytes: Buffer, start: number): number | bigint {
     const near = this.get(bytes, start)
@@ -72,12 +73,32 @@ export class Int64Field implements Field<number | bigint> {
     if (typeof value === 'bigint') {
       bytes.writeBigInt64BE(value, at)
     } else if (Number.isSafeInteger(value)) {
-      bytes.writeInt32BE(Math.floor(value / 0x1_0000_0000), at)
-      bytes.writeUInt32BE(value >>> 0, at + 4)
+      setInt32At(bytes, at, Math.floor(value / 0x1_0000_0000))
+      setInt32At(bytes, at + 4, value)
     } else {
       throw new RangeError(`${value} is not a safe integer: pass a bigint`)
     }
   }
+}
+
+// Buffer's own readers and writers take two to four times as long (Node 20), and each append looks at some forty fields.
+
+function int32At(bytes: Buffer, at: number): number {
+  requireBytes(bytes, at)
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+}
+
+/** The low 32 bits of a whole number. */
+function setInt32At(bytes: Buffer, at: number, value: number): void {
+  requireBytes(bytes, at)
+  bytes[at] = value >>> 24
+  bytes[at + 1] = value >>> 16
+  bytes[at + 2] = value >>> 8
+  bytes[at + 3] = value
+}
+
+function requireBytes(bytes: Buffer, at: number): void {
+  if (at < 0 || at + 4 > bytes.length) throw new RangeError(`4 bytes at ${at} of ${bytes.length}`)
 }
 
 type FieldOf<P> = P extends (at: number) => infer F ? F : never

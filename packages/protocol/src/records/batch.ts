@@ -134,7 +134,8 @@ export class RecordBatch {
 
   /** The bytes of this batch alone, not copied. */
   slice(): Buffer {
-    return this.bytes.subarray(this.at, this.at + this.sizeInBytes)
+    const isAll = this.at === 0 && this.sizeInBytes === this.bytes.length
+    return isAll ? this.bytes : this.bytes.subarray(this.at, this.at + this.sizeInBytes)
   }
 
   /**
