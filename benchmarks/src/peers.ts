@@ -94,7 +94,13 @@ export const mq: Peer = {
 }
 
 /** With the heap that Kafka's own start script gives it. */
-export const APACHE_HEAP = ['-Xmx1G', '-Xms1G', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20', '-XX:InitiatingHeapOccupancyPercent=35']
+export const APACHE_HEAP = [
+  '-Xmx1G',
+  '-Xms1G',
+  '-XX:+UseG1GC',
+  '-XX:MaxGCPauseMillis=20',
+  '-XX:InitiatingHeapOccupancyPercent=35',
+]
 
 export const apache: Peer = {
   name: 'apache 3.9.1',

@@ -176,7 +176,7 @@ describe('a disk that fails', () => {
 
   for (const fault of ['ENOSPC', 'EIO'] as const) {
     it(`with ${fault} on an append takes its directory offline; the record is not there after a restart`, async () => {
-      for (const size of [10, 200_000]) {
+      for (const size of [10, 600_000]) {
         const failures: string[] = []
         const made = await harness({
           directories: { whenDirectoryFails: (directory, error) => failures.push(`${directory} ${error.code}`) },

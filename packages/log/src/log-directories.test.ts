@@ -230,7 +230,7 @@ describe('log directories', () => {
       appended(await produce(log, batch(), round))
       void log.roll()
       void log.assignEpoch(round + 1, 1)
-      const large = produce(log, batch({ values: [Buffer.alloc(300_000)] }), round + 1)
+      const large = produce(log, batch({ values: [Buffer.alloc(600_000)] }), round + 1)
       void log.flush()
       await directories.delete(PARTITION)
       await large

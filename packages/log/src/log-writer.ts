@@ -15,19 +15,34 @@ import type { Segment } from './segment.js'
 import type { AbortedEntry } from './txn-index.js'
 import type { Validated } from './validate.js'
 
-/** Up to here a write is synchronous: the copy into the page cache costs less than a thread's hand-over. */
-const SYNCHRONOUS_BYTES = 128 * 1024
+/**
+ * Up to here a write is synchronous: the copy into the page cache takes a tenth of a millisecond, and by the hand-over to a thread and
+ * back a gathered append would cost a tenth more (bench:write).
+ */
+const SYNCHRONOUS_BYTES = 512 * 1024
 /** More is not gathered into one write. */
 const GATHERED_BYTES = 4 * 1024 * 1024
-/** A synchronous write that took so long says that the kernel holds writers back … */
+/** A write that took so long says that the kernel holds writers back … */
 const SLOW_WRITE_MS = 20
-/** … so for a while none is tried. */
+/** … so for a while none is synchronous. */
 const STAY_ASYNCHRONOUS_MS = 1000
+
+const NOTHING_ABORTED: readonly AbortedEntry[] = []
 
 interface Write {
   readonly admitted: Admitted
   readonly aborted: readonly AbortedEntry[]
   readonly answer: (outcome: Appended | Refused) => void
+}
+
+/** How far the gathering of one write has come. */
+interface Gathering {
+  readonly nextOffset: number
+  /** Bytes. */
+  readonly gathered: number
+  readonly now: number
+  /** Answers that must not overtake the write. */
+  readonly duplicates: (() => void)[]
 }
 
 export class LogWriter {
@@ -95,12 +110,13 @@ export class LogWriter {
   }
 
   #appendNow(records: Buffer, options: AppendOptions): Appended | Refused | Promise<Appended | Refused> | 'long' {
-    const admitted = this.#admit(records, options, this.state.logEndOffset)
+    const now = this.state.context.clock.now()
+    const admitted = this.#admit(records, options, { nextOffset: this.state.logEndOffset, now })
     if (admitted === 'long') return admitted
     if (admitted.kind === 'refused') return this.#withStart(admitted)
     if (admitted.kind === 'duplicate') return this.#duplicate(admitted)
     try {
-      if (this.#wouldRoll(admitted, 0)) this.state.rollNow(admitted.firstOffset)
+      if (this.#wouldRoll(admitted, 0, now)) this.state.rollNow(admitted.firstOffset)
       const aborted = this.#apply(admitted)
       this.#writeNow([admitted.bytes])
       this.#commit(admitted, aborted)
@@ -113,11 +129,11 @@ export class LogWriter {
   #admit(
     records: Buffer,
     options: AppendOptions,
-    nextOffset: number,
+    { nextOffset, now }: { readonly nextOffset: number; readonly now: number },
     checked?: Validated | Refused,
   ): Admitted | Duplicate | Refused | 'long' {
-    const { config, context, producers } = this.state
-    return admit(records, options, { config: config(), nextOffset, now: context.clock.now(), producers }, checked)
+    const { config, producers } = this.state
+    return admit(records, options, { config: config(), nextOffset, now, producers }, checked)
   }
 
   /** Has long records looked at in a thread; what waits behind them goes on when that has ended. */
@@ -147,13 +163,13 @@ export class LogWriter {
     return { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: true }
   }
 
-  #wouldRoll({ bytes, maxTimestamp, lastOffset }: Admitted, gatheredBytes: number): boolean {
+  #wouldRoll({ bytes, maxTimestamp, lastOffset }: Admitted, gatheredBytes: number, now: number): boolean {
     const sizeInBytes = gatheredBytes + bytes.length
-    return this.state.segments.active.shouldRoll({ sizeInBytes, maxTimestamp, lastOffset }, this.state.context.clock.now())
+    return this.state.segments.active.shouldRoll({ sizeInBytes, maxTimestamp, lastOffset }, now)
   }
 
   /** Producers and epochs go first: if the write fails, the directory is offline and nobody asks them any more. */
-  #apply({ batches, ofProducers }: Admitted): AbortedEntry[] {
+  #apply({ batches, ofProducers }: Admitted): readonly AbortedEntry[] {
     const { epochs, producers } = this.state
     let changed = false
     for (const { partitionLeaderEpoch, baseOffset } of batches) {
@@ -161,6 +177,7 @@ export class LogWriter {
         changed = epochs.assign(partitionLeaderEpoch, baseOffset) || changed
     }
     if (changed) void this.state.writeEpochs()
+    if (ofProducers.length === 0) return NOTHING_ABORTED
     const aborted: AbortedEntry[] = []
     for (const batch of ofProducers) {
       const entry = producers.apply(batch)
@@ -215,7 +232,11 @@ export class LogWriter {
       if (left.length === 0) break
       requireProgress(taken, file)
     }
-    const ended = clock.monotonic()
+    this.#wrote(started)
+  }
+
+  #wrote(started: number): void {
+    const ended = this.state.context.clock.monotonic()
     if (ended - started > SLOW_WRITE_MS) this.#asynchronousUntil = ended + STAY_ASYNCHRONOUS_MS
   }
 
@@ -248,9 +269,10 @@ export class LogWriter {
     const duplicates: (() => void)[] = []
     let sizeInBytes = 0
     let nextOffset = state.logEndOffset
+    const now = state.context.clock.now()
     try {
       for (let head = queue.head; head?.kind === 'append' && sizeInBytes < GATHERED_BYTES; head = queue.head) {
-        const taken = this.#take(head, nextOffset, sizeInBytes, duplicates)
+        const taken = this.#take(head, { nextOffset, gathered: sizeInBytes, now, duplicates })
         if (taken === 'later') break
         queue.shift()
         if (taken === null) continue
@@ -273,7 +295,8 @@ export class LogWriter {
   }
 
   /** Null when the append is answered already; `later` when it needs another segment than what is gathered so far, or is being checked. */
-  #take(head: PendingAppend, nextOffset: number, gathered: number, duplicates: (() => void)[]): Write | 'later' | null {
+  #take(head: PendingAppend, gathering: Gathering): Write | 'later' | null {
+    const { gathered, now, duplicates } = gathering
     const { context } = this.state
     if (context.directory.isOffline || this.state.isClosed) {
       head.answer(context.directory.refusal())
@@ -283,7 +306,7 @@ export class LogWriter {
     let admitted: Admitted | Duplicate | Refused | 'long'
     try {
       if (head.aside?.kind === 'failed') throw head.aside.error
-      admitted = head.admitted ?? this.#admit(head.records, head.options, nextOffset, head.aside?.checked)
+      admitted = head.admitted ?? this.#admit(head.records, head.options, gathering, head.aside?.checked)
     } catch (error) {
       // Looking at records changes nothing: whatever is wrong with these, the log is sound.
       head.fail(error)
@@ -301,7 +324,7 @@ export class LogWriter {
       duplicates.push(() => head.answer(context.directory.isOffline ? context.directory.refusal() : this.#duplicate(admitted)))
       return null
     }
-    if (this.#wouldRoll(admitted, gathered)) {
+    if (this.#wouldRoll(admitted, gathered, now)) {
       if (gathered > 0) {
         head.admitted = admitted
         return 'later'
@@ -313,8 +336,10 @@ export class LogWriter {
 
   async #writeAside(group: readonly Write[], slices: readonly Buffer[], duplicates: readonly (() => void)[]): Promise<void> {
     const { active } = this.state.segments
+    const started = this.state.context.clock.monotonic()
     try {
       await active.data.pinned((file) => writeAll(file, slices, active))
+      this.#wrote(started)
       this.#commitGroup(group, duplicates)
     } catch (error) {
       this.#refuseGroup(group, this.#failed(error))

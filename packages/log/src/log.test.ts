@@ -98,7 +98,7 @@ describe('a log', () => {
 
   it('writes large appends aside, in order with what comes after them', async () => {
     const { log } = await harness()
-    const large = produce(log, batch({ values: [Buffer.alloc(200_000, 'x')] }))
+    const large = produce(log, batch({ values: [Buffer.alloc(600_000, 'x')] }))
     const small = produce(log, batch({ values: ['small'] }))
     assert.equal(log.logEndOffset, 0, 'nothing is visible before it is in the file')
     assert.deepEqual([appended(await large).firstOffset, appended(await small).firstOffset], [0, 1])
@@ -109,10 +109,10 @@ describe('a log', () => {
     const made = await harness()
     made.disk.faults = ({ kind, path }) => (kind === 'write' && path.endsWith('.log') ? { take: 7 } : undefined)
     appended(await produce(made.log, batch({ values: ['short'] })))
-    appended(await produce(made.log, batch({ values: [Buffer.alloc(150_000, 'y')] })))
+    appended(await produce(made.log, batch({ values: [Buffer.alloc(600_000, 'y')] })))
     made.disk.faults = () => undefined
     assert.equal(valuesOf(await read(await cold(made), 0))[0], 'short')
-    assert.equal(valuesOf(await read(made.log, 1))[0]!.length, 150_000)
+    assert.equal(valuesOf(await read(made.log, 1))[0]!.length, 600_000)
   })
 
   it('never gives more than asked for, but the first batch whole when asked to', async () => {
@@ -404,7 +404,7 @@ describe('cutting a log', () => {
 
   it('waits for the appends before it and holds back those after it', async () => {
     const { log } = await harness()
-    const large = produce(log, batch({ values: [Buffer.alloc(200_000)] }))
+    const large = produce(log, batch({ values: [Buffer.alloc(600_000)] }))
     const cut = log.truncateTo(0)
     const after = produce(log, batch({ values: ['after'] }))
     assert.equal(appended(await large).firstOffset, 0)

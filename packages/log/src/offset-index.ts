@@ -43,8 +43,8 @@ export class OffsetIndex extends SparseIndex {
   append(offset: number, position: number): void {
     if (this.entryCount > 0 && offset <= this.lastOffset) return
     const at = this.grow()
-    this.bytes.writeInt32BE(offset - this.baseOffset, at)
-    this.bytes.writeInt32BE(position, at + POSITION_AT)
+    this.view.setInt32(at, offset - this.baseOffset)
+    this.view.setInt32(at + POSITION_AT, position)
   }
 
   /** Number of the last entry at or below `offset`, -1 if there is none. */

@@ -83,7 +83,7 @@ export class RecordCursor {
     const { bytes, position: start } = this
     const size = shortVarint(bytes, start)
     const body = start + (size & 3)
-    const end = body + valueOf(size)
+    const end = body + unzigzagged(size)
     if (end <= body || end > this.end) return false
     const timestampDelta = shortVarint(bytes, body + 1)
     const offsetDeltaAt = body + 1 + (timestampDelta & 3)
@@ -91,19 +91,19 @@ export class RecordCursor {
     const keySizeAt = offsetDeltaAt + (offsetDelta & 3)
     const keySize = shortVarint(bytes, keySizeAt)
     const keyAt = keySizeAt + (keySize & 3)
-    const keyLength = valueOf(keySize)
+    const keyLength = unzigzagged(keySize)
     const valueSizeAt = keyLength > 0 ? keyAt + keyLength : keyAt
     if (valueSizeAt >= end) return false
     const valueSize = shortVarint(bytes, valueSizeAt)
     const valueAt = valueSizeAt + (valueSize & 3)
-    const valueLength = valueOf(valueSize)
+    const valueLength = unzigzagged(valueSize)
     const headersAt = (valueLength > 0 ? valueAt + valueLength : valueAt) + 1
     const isWhole = timestampDelta !== LONG && offsetDelta !== LONG && keySize !== LONG && valueSize !== LONG
     if (!isWhole || headersAt !== end || bytes[end - 1] !== 0) return false
     this.attributes = bytes[body]!
     this.timestampDeltaAt = body + 1
-    this.timestampDelta = valueOf(timestampDelta)
-    this.offsetDelta = valueOf(offsetDelta)
+    this.timestampDelta = unzigzagged(timestampDelta)
+    this.offsetDelta = unzigzagged(offsetDelta)
     this.keyAt = keyAt
     this.keyLength = keyLength < 0 ? -1 : keyLength
     this.valueAt = valueAt
@@ -247,7 +247,7 @@ function shortVarint(bytes: Buffer, at: number): number {
 }
 
 /** Undoes the zigzag. */
-const valueOf = (short: number): number => (short >>> 3) ^ -((short >>> 2) & 1)
+const unzigzagged = (short: number): number => (short >>> 3) ^ -((short >>> 2) & 1)
 
 function varlong64(bytes: Buffer, start: number): bigint {
   let raw = 0n
