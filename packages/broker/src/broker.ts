@@ -259,6 +259,7 @@ async function openRooms(
       timers,
       turn,
       random,
+      offload: storage.logs.offload,
       log,
       controller,
       partitions,

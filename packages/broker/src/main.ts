@@ -8,6 +8,8 @@ import { StartError } from './start-error.js'
 
 const DEFAULT_DIRECTORY = './mq-data'
 const DEFAULT_PORT = 9092
+/** A start that takes longer, as after a kill with much to recover, says from then on what it does. */
+const QUIET_START_MS = 1000
 /** A stop may take this long; then the process ends all the same. */
 const STOP_WITHIN_MS = 10_000
 
@@ -72,6 +74,7 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
     log.error({ err: error }, `the broker fails: ${error.message}`)
     stop(1)
   })
+  setTimeout(() => log.release(), QUIET_START_MS).unref()
   let broker: RunningBroker | undefined
   onSignals(() => broker, stop)
   try {

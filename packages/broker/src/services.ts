@@ -1,5 +1,6 @@
 /** What a handler may use of the broker that it runs in. Each room adds its line here; broker.ts fills them in. */
 import type { Groups } from '@mq/coordinator'
+import type { Offload } from '@mq/log'
 import type { Partitions } from '@mq/replica'
 import type { ReadConfig } from './config/read.js'
 import type { BrokerConfig } from './config/tables.js'
@@ -20,6 +21,8 @@ export interface BrokerServices {
   readonly timers: Timers
   readonly turn: Turn
   readonly random: Random
+  /** Long work beside the event loop. */
+  readonly offload: Pick<Offload, 'run'>
   readonly log: Logger
   /** The cluster's metadata, `controller.image()`, and what changes it. */
   readonly controller: Controller

@@ -10,6 +10,7 @@ export { DEFAULT_DIRECTORIES_CONFIG, type DirectoriesConfig } from './directory-
 export type { MetaProperties } from './directory-files.js'
 export { type Locking, lockDirectory, unlockDirectory } from './directory-lock.js'
 export { nodeDisk, nodeProcesses } from './disk-node.js'
+export { type DownConverted, downConverted } from './down-convert.js'
 export {
   type DumpEntry,
   type DumpOptions,

@@ -4,6 +4,7 @@
 import type { TopicPartition } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
 import type { Appended, ProducerStateView, Read, ReadLimit, Refused, TimestampOffset } from './outcomes.js'
+import type { Offload } from './ports.js'
 import type { TopicConfig } from './topic-config.js'
 
 /** A partition's name. */
@@ -87,6 +88,8 @@ export interface LogDirectories {
   /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
   delete(partition: LogPartition): Promise<void>
   all(): Iterable<Log>
+  /** Long work beside the loop, for who serves these logs. */
+  readonly offload: Pick<Offload, 'run'>
   readonly directories: readonly { readonly path: string; readonly isOffline: boolean }[]
   /** Bytes of the file system that a directory lies on. */
   space(directory: string): { readonly totalBytes: number; readonly usableBytes: number }

@@ -75,7 +75,7 @@ export class BrokerLogDirectories implements LogDirectories {
   readonly #options: LogDirectoriesOptions
   readonly #config: DirectoriesConfig & CleanerConfig
   readonly #directories: LogDirectory[] = []
-  readonly #offload: Offload
+  readonly offload: Offload
   /** Null when `log.cleaner.enable` is off. */
   readonly cleaner: Cleaner | null
   readonly #byName = new Map<string, PartitionLog>()
@@ -90,7 +90,7 @@ export class BrokerLogDirectories implements LogDirectories {
   private constructor(options: LogDirectoriesOptions) {
     this.#options = options
     this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...DEFAULT_CLEANER_CONFIG, ...options.config }
-    this.#offload = options.offload?.(options.disk, options) ?? new InlineOffload(options.disk, options)
+    this.offload = options.offload?.(options.disk, options) ?? new InlineOffload(options.disk, options)
     this.cleaner = this.#config['log.cleaner.enable'] ? this.#newCleaner() : null
   }
 
@@ -128,7 +128,7 @@ export class BrokerLogDirectories implements LogDirectories {
       random: options.random,
       logger: options.logger ?? SILENT,
       turn: options.turn,
-      offload: this.#offload,
+      offload: this.offload,
       files: new OpenFiles(options.disk, options.openFilesLimit),
       tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
       memory: options.memory ?? new SlabPool(),
@@ -338,7 +338,7 @@ export class BrokerLogDirectories implements LogDirectories {
     // A checkpoint that is under way must not replace the last one afterwards.
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.close()
-    await this.#offload.close()
+    await this.offload.close()
   }
 
   /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
@@ -347,7 +347,7 @@ export class BrokerLogDirectories implements LogDirectories {
     await this.cleaner?.close()
     await Promise.all(this.#running)
     for (const directory of this.#directories) await directory.abandon()
-    await this.#offload.close()
+    await this.offload.close()
   }
 
   #stop(): boolean {

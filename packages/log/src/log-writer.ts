@@ -140,6 +140,8 @@ export class LogWriter {
   async #checkAside(append: PendingAppend): Promise<void> {
     const { config, context } = this.state
     append.aside = 'waiting'
+    // It may be answered before, when the directory fails: the memory must not be another's while it is looked at.
+    hold(append.records)
     const options = validateOptions(append.options, { config: config(), nextOffset: 0, now: context.clock.now() })
     try {
       const output = await context.offload.run('validate', { records: append.records, options })
@@ -150,6 +152,7 @@ export class LogWriter {
     } catch (error) {
       append.aside = { kind: 'failed', error }
     }
+    release(append.records)
     this.#pump()
   }
 

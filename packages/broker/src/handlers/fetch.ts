@@ -5,7 +5,7 @@
  */
 import { type ErrorName, errorCode, type FetchRequest, type FetchResponse, type Input, releaseAll, ZERO_UUID } from '@mq/protocol'
 import type { BrokerServices, RequestContext } from '../services.js'
-import { convertedFor } from './fetch-convert.js'
+import { AS_STORED, type Converted, convertedFor } from './fetch-convert.js'
 import { type FetchLimits, type PartitionRead, readOrWait } from './fetch-read.js'
 import type { FetchContext, ForgottenPartition, PartitionNews, WantedPartition } from './fetch-sessions.js'
 import { handler, NO_RESPONSE } from './handler.js'
@@ -38,11 +38,22 @@ export const fetch = handler('Fetch', { versions: '0-17' }, (request, context) =
     else unknown.push(wanted)
   }
   const limits = limitsOf(request, context)
-  const conclude = (reads: readonly PartitionRead[] | 'gone') =>
-    reads === 'gone' ? NO_RESPONSE : respond(session, known, reads, unknown, limits, context)
+  const conclude = (reads: readonly PartitionRead[] | 'gone') => {
+    if (reads === 'gone') return NO_RESPONSE
+    const answer = (converted: readonly Converted[]) => respond(session, { known, reads, converted, unknown }, limits, context)
+    const converted = reads.map((result, at) => convertedRead(result, known[at]!, context))
+    return converted.every(isThere) ? answer(converted) : Promise.all(converted).then(answer)
+  }
   const reads = readOrWait(broker, known, limits, (gone) => context.onGone(gone))
   return reads instanceof Promise ? reads.then(conclude) : conclude(reads)
 })
+
+const isThere = (converted: Converted | Promise<Converted>): converted is Converted => !(converted instanceof Promise)
+
+function convertedRead(result: PartitionRead, wanted: WantedPartition, { apiVersion: version, broker }: RequestContext) {
+  if (result.kind === 'failed') return AS_STORED
+  return convertedFor(result.read, { version, wanted, config: result.partition.config, offload: broker.offload })
+}
 
 const exists = (broker: BrokerServices, { topic, partition }: WantedPartition): boolean =>
   topic !== null && hostedPartition(broker, topic, partition) !== 'UNKNOWN_TOPIC_OR_PARTITION'
@@ -101,16 +112,22 @@ function limitsOf(request: FetchRequest, context: RequestContext): FetchLimits {
   }
 }
 
+/** `reads` and `converted` are of `known`, one by one. */
+interface ReadPartitions {
+  readonly known: readonly WantedPartition[]
+  readonly reads: readonly PartitionRead[]
+  readonly converted: readonly Converted[]
+  readonly unknown: readonly WantedPartition[]
+}
+
 function respond(
   session: FetchContext,
-  known: readonly WantedPartition[],
-  reads: readonly PartitionRead[],
-  unknown: readonly WantedPartition[],
+  { known, reads, converted, unknown }: ReadPartitions,
   limits: FetchLimits,
   context: RequestContext,
 ): Response {
   const hints = new LeaderHints(context)
-  const answers: Answer[] = known.map((wanted, at) => answerOf(wanted, reads[at]!, limits, hints, context))
+  const answers: Answer[] = known.map((wanted, at) => answerOf(wanted, reads[at]!, converted[at]!, limits, hints, context))
   for (const wanted of unknown) {
     const answer = failure(wanted, wanted.topic === null ? 'UNKNOWN_TOPIC_ID' : 'UNKNOWN_TOPIC_OR_PARTITION')
     answer.response.abortedTransactions = [] // Kafka's default for what was never looked at; null is for what was
@@ -133,6 +150,7 @@ function respond(
 function answerOf(
   wanted: WantedPartition,
   result: PartitionRead,
+  converted: Converted,
   limits: FetchLimits,
   hints: LeaderHints,
   context: RequestContext,
@@ -146,8 +164,7 @@ function answerOf(
     if (apiVersion >= 16 && hinted) answer.response.currentLeader = hints.leaderOf(wanted.topic ?? '', wanted.partition)
     return answer
   }
-  const { read, diverged, partition } = result
-  const converted = convertedFor(apiVersion, read, wanted, partition.config)
+  const { read, diverged } = result
   if (converted.kind !== 'asStored') releaseAll(read.slices)
   const response: PartitionResponse = {
     partitionIndex: wanted.partition,
@@ -169,9 +186,11 @@ function answerOf(
     }
     return { wanted, response: refused, news: newsOf(response, read.sizeInBytes, diverged !== null) }
   }
-  if (converted.kind === 'converted') response.records = converted.records
+  if (converted.kind === 'converted') response.records = bytesOf(converted.records)
   return { wanted, response, news: newsOf(response, read.sizeInBytes, diverged !== null) }
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
 function failure(wanted: WantedPartition, error: ErrorName): Answer {
   const response: PartitionResponse = {

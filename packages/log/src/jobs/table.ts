@@ -1,6 +1,7 @@
 /** The jobs that there are: one line each. */
 
 import { cleanJob } from './clean.js'
+import { downConvertJob } from './down-convert.js'
 import type { JobsOf } from './job.js'
 import { recoverJob } from './recover.js'
 import { reindexJob } from './reindex.js'
@@ -14,6 +15,8 @@ export const JOBS = {
   reindex: { lane: 'background', run: reindexJob },
   /** The producers' state from a snapshot on. */
   replay: { lane: 'background', run: replayJob },
+  /** Much of what an old client fetches. */
+  downConvert: { lane: 'request', run: downConvertJob },
   /** A client's large compressed batch, checked. */
   validate: { lane: 'request', run: validateJob },
   /** A log, compacted. */

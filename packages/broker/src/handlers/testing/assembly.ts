@@ -81,6 +81,7 @@ export class Assembly {
       timers: time,
       turn,
       random,
+      offload: logs.directories.offload,
       log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
       controller: { image: () => this.#image } as Controller,
       partitions: this.partitions,
