@@ -1,7 +1,7 @@
 // Faults of the machine around a real broker process: taken ports, locked, full, forbidden and vanished directories, no file descriptors left,
 // signals under load. It says in one line what is wrong, ends with the code of that, and loses nothing that it acknowledged.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -36,13 +36,7 @@ describe('Faults around a broker', function () {
     const broker = await spawnBroker(options)
     running.push(broker)
     const code = await broker.ended
-    // Log lines are JSON; what is said to the person who started it is not.
-    const said = broker
-      .stderr()
-      .split('\n')
-      .filter((line) => !line.startsWith('{'))
-      .join('\n')
-    return { code, said }
+    return { code, said: broker.stderr() }
   }
   const loaded = async (broker, topic = 'load') => {
     await makeTopic(broker.port, topic, 2)
@@ -184,6 +178,50 @@ describe('Faults around a broker', function () {
     assert.ok(ms < STOP_WITHIN_MS, `${ms} ms`)
     assert.ok(existsSync(join(data, '.kafka_cleanshutdown')))
     assert.equal(readFileSync(join(data, '.lock'), 'latin1'), '')
+    const again = await begin({ data })
+    assert.deepEqual(await load.missing(again.port), [])
+  })
+
+  /** A client that reads none of its many answers, and one whose fetch waits for half a minute. */
+  const crowd = async (broker) => {
+    await makeTopic(broker.port, 'quiet', 1)
+    const deaf = await RawConnection.open(broker.port)
+    deaf.pause()
+    for (let round = 0; round < 30; round++) deaf.write(manyRequests(3000))
+    const waiting = await RawConnection.open(broker.port)
+    const partitions = [{ partition: 0, fetchOffset: 0, partitionMaxBytes: 1000 }]
+    const fetch = { replicaId: -1, maxWaitMs: 30_000, minBytes: 1, topics: [{ topic: 'quiet', partitions }] }
+    waiting.ask('Fetch', 4, fetch).catch(() => {})
+    const other = await RawConnection.open(broker.port)
+    await other.ask('ApiVersions', 0, {})
+    return [deaf, waiting, other]
+  }
+
+  it('SIGTERM while one client does not read and another waits: exit code 0 within 10 s', async () => {
+    const broker = await begin({ data: folder('deaf') })
+    const clients = await crowd(broker)
+    const { code, ms } = await broker.stop()
+    for (const client of clients) client.drop()
+    assert.equal(code, 0, broker.stderr())
+    assert.ok(ms < STOP_WITHIN_MS, `${ms} ms`)
+  })
+
+  it('SIGTERM while the disk never ends a sync: exit code 1 after 10 s, with a line; nothing acknowledged lost', async () => {
+    const data = folder('stuck')
+    const stuck = join(folder('preload'), 'stuck.cjs')
+    writeFileSync(stuck, `process.on('SIGUSR2', () => { require('node:fs').fdatasync = require('node:fs').fsync = () => {} })`)
+    const broker = await begin({ data, env: { NODE_OPTIONS: `--require ${stuck}` } })
+    const load = await loaded(broker)
+    await load.reaches(200)
+    const clients = await crowd(broker)
+    broker.kill('SIGUSR2')
+    await load.reaches(load.acknowledged + 50)
+    const { code, ms } = await broker.stop()
+    await load.stop()
+    for (const client of clients) client.drop()
+    assert.equal(code, 1)
+    assert.ok(ms < STOP_WITHIN_MS + 2000, `${ms} ms`)
+    assert.match(broker.stderr(), /^mq-broker: not stopped after 10 s, ended$/m)
     const again = await begin({ data })
     assert.deepEqual(await load.missing(again.port), [])
   })

@@ -1,6 +1,6 @@
 /**
  * Logs on stderr, written at once: pretty lines on a terminal, JSON lines otherwise. The library is loaded when the first line leaves, and
- * lines wait for `release` (the broker is ready) so that a start does not pay for it; an error releases them at once.
+ * lines wait for `release` (the broker is ready) so that a start does not pay for it.
  */
 import type { Logger } from './ports.js'
 
@@ -11,6 +11,8 @@ type Method = Exclude<LogLevel, 'silent'>
 export interface HeldLogger extends Logger {
   /** Writes what waited, and everything later at once. */
   release(): void
+  /** Drops what waits. */
+  forget(): void
 }
 
 /** Most lines that wait; beyond it they leave early. */
@@ -33,9 +35,12 @@ export function createLogger(options: { readonly level: LogLevel; readonly prett
     if (LOG_LEVELS.indexOf(method) < least) return
     if (held === undefined) return write(method, fields, message)
     held.push({ method, fields, message })
-    if (method === 'error' || held.length >= HELD_LINES) release()
+    if (held.length >= HELD_LINES) release()
   }
-  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error'), release }
+  const forget = () => {
+    if (held !== undefined) held = []
+  }
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error'), release, forget }
 }
 
 function openPino({ level, pretty }: { readonly level: LogLevel; readonly pretty: boolean }): Logger {

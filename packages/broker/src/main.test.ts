@@ -187,6 +187,34 @@ describe('mq-broker', function () {
     assert.match(runs('--data', join(path, 'closed', 'data'), ...anyPort).stderr, /^mq-broker: .*EACCES|permission[^\n]*\n$/)
   })
 
+  it('ends with 3 and one line when the metadata is damaged, and names what it says and what to do', async () => {
+    const path = directory()
+    const first = await begin('--data', path, ...anyPort)
+    first.process.kill('SIGTERM')
+    assert.equal(await first.ended, 0)
+    writeFileSync(join(path, 'mq-metadata.journal'), 'no journal at all, but long enough for a header')
+    const { status, stdout, stderr } = runs('--data', path, ...anyPort)
+    assert.deepEqual([status, stdout], [3, ''])
+    assert.match(
+      stderr,
+      /^mq-broker: [^\n]*mq-metadata\.journal cannot be used: [^\n]*; put mq-metadata\.\* back from a copy, or [^\n]*--data DIR[^\n]*\n$/,
+    )
+  })
+
+  it('ends with 1 and one line when the directory is of another broker, or the metadata has no place', async () => {
+    const path = directory()
+    const first = await begin('--data', path, ...anyPort)
+    first.process.kill('SIGTERM')
+    assert.equal(await first.ended, 0)
+    const other = runs('--data', path, '--override', 'broker.id=77', ...anyPort)
+    assert.equal(other.status, 1)
+    assert.match(other.stderr, /^mq-broker: [^\n]*belongs to broker 1001, this is broker 77; [^\n]*--data DIR[^\n]*\n$/)
+    writeFileSync(join(path, 'file'), '')
+    const nowhere = runs('--data', directory(), '--override', `mq.metadata.dir=${join(path, 'file')}`, ...anyPort)
+    assert.equal(nowhere.status, 1)
+    assert.match(nowhere.stderr, /^mq-broker: [^\n]*file[^\n]*--override mq\.metadata\.dir=DIR\n$/)
+  })
+
   it('serves on when it runs out of file descriptors', async () => {
     const child = spawn('/bin/sh', ['-c', `ulimit -n 70; exec "$0" "$@"`, process.execPath, BIN, '--memory', ...anyPort], {
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -5,13 +5,12 @@ import { createLogger } from './logging.js'
 import { fileProfile, standaloneProfile } from './profile.js'
 import type { RunningBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
+import { onSignal } from './stopping.js'
 
 const DEFAULT_DIRECTORY = './mq-data'
 const DEFAULT_PORT = 9092
 /** A start that takes longer, as after a kill with much to recover, says from then on what it does. */
 const QUIET_START_MS = 1000
-/** A stop may take this long; then the process ends all the same. */
-const STOP_WITHIN_MS = 10_000
 
 void run(process.argv.slice(2))
 
@@ -76,12 +75,15 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
   })
   setTimeout(() => log.release(), QUIET_START_MS).unref()
   let broker: RunningBroker | undefined
-  onSignals(() => broker, stop)
+  const environment = nodeEnvironment()
+  const receive = onSignal({ broker: () => broker, timers: environment.timers, end: stop })
+  process.on('SIGINT', receive)
+  process.on('SIGTERM', receive)
   try {
     broker = await Broker.start({
       given,
       storage: flags.memory ? 'memory' : 'disk',
-      environment: nodeEnvironment(),
+      environment,
       log,
     })
     process.stdout.write(`${readyLine(broker)}\n`)
@@ -89,28 +91,16 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
     const reason = await broker.closed
     stop(reason === null ? 0 : reason.kind === 'storage' ? 3 : 1, reason === null ? undefined : `mq-broker: ${reason.message}\n`)
   } catch (error) {
-    if (error instanceof StartError) stop(error.exitCode, error.message.replace(/^/gm, 'mq-broker: ').concat('\n'))
-    throw error
+    if (!(error instanceof StartError)) throw error
+    // Its one line says all; who wants to know more asks for it.
+    if (flags.logLevel !== 'debug') log.forget()
+    stop(error.exitCode, error.message.replace(/^/gm, 'mq-broker: ').concat('\n'))
   }
 }
 
 function readyLine(broker: RunningBroker): string {
   const where = broker.directories.length > 0 ? `data in ${broker.directories.join(', ')}` : 'nothing is kept on disk'
   return `mq-broker is ready on ${broker.bootstrap}, ${where}; try: kcat -b ${broker.bootstrap} -L`
-}
-
-/** The first signal stops in order, the second one at once; one during the start ends it. */
-function onSignals(broker: () => RunningBroker | undefined, stop: (code: number, line?: string) => void): void {
-  let signals = 0
-  const receive = (signal: NodeJS.Signals) => {
-    const running = broker()
-    if (running === undefined) return stop(1, `mq-broker: ${signal} while it started\n`)
-    if (++signals > 1) return stop(1, 'mq-broker: a second signal: stopped at once\n')
-    setTimeout(() => stop(1, `mq-broker: not stopped after ${STOP_WITHIN_MS / 1000} s, ended\n`), STOP_WITHIN_MS).unref()
-    void running.close()
-  }
-  process.on('SIGINT', receive)
-  process.on('SIGTERM', receive)
 }
 
 function end(code: number, line?: string): void {

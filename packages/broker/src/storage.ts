@@ -111,7 +111,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     }
   } catch (error) {
     await close().catch(() => {})
-    throw startErrorOf(error)
+    throw startErrorOf(error, options.settings)
   }
 }
 
@@ -137,7 +137,8 @@ async function openLogs(
     whenDirectoryFails: (directory, error) => {
       failed.set(directory, error)
       if (failed.size < directories.length) return
-      onFailure({ kind: 'storage', message: `every log directory has failed, the last one was ${directory}: ${error.message}` })
+      const what = `every log directory has failed, the last one was ${directory}: ${error.message}`
+      onFailure({ kind: 'storage', message: `${what}; ${ELSEWHERE}` })
     },
   })
   try {
@@ -152,35 +153,42 @@ async function openLogs(
 async function takeDirectory({ environment }: StorageOptions, disk: Disk, directory: string): Promise<void> {
   disk.makeDirectoryNow(directory)
   const holder = await lockDirectory({ ...environment, disk }, directory)
-  if (holder !== null) throw new StartError(`mq.metadata.dir=${directory} is in use by ${holder}; give another directory`)
+  if (holder !== null)
+    throw new StartError(
+      `mq.metadata.dir=${directory} is in use by ${holder}; give another one by --override mq.metadata.dir=DIR`,
+    )
 }
 
-function openStore({ environment, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {
+function openStore({ environment, settings, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {
   disk.makeDirectoryNow(directory)
   return EmbeddedStore.open({
     disk,
     directory,
     clock: environment.clock,
-    onFailed: (error) =>
-      onFailure({ kind: 'storage', message: `the metadata in ${directory} cannot be written: ${(error as Error).message}` }),
+    onFailed: (error) => {
+      const what = `the metadata in ${directory} cannot be written: ${(error as Error).message}`
+      onFailure({ kind: 'storage', message: `${what}; ${elsewhere(directory, settings)}` })
+    },
   })
 }
 
 /** The first of `log.dirs`, or `mq.metadata.dir`. Metadata that lies elsewhere in `log.dirs` is not passed over: it would look lost. */
 function metadataDirectory(settings: ReadConfig, disk: Disk, directories: readonly string[]): string {
-  const own = settings.values['mq.metadata.dir']
-  const path = own === null || own === '' ? directories[0]! : resolve(own)
+  const own = ownMetadataDirectory(settings)
+  const path = own ?? directories[0]!
   const around = directories.find((one) => path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`))
   if (around !== undefined) {
     // Java would not start on a directory that holds a folder which is no partition.
-    throw new StartError(`mq.metadata.dir=${own} lies inside the log directory ${around}; choose a directory outside of log.dirs`)
+    throw new StartError(
+      `mq.metadata.dir=${own} lies inside the log directory ${around}; give one outside of log.dirs by --override mq.metadata.dir=DIR`,
+    )
   }
   const holds = (directory: string) => disk.statNow(`${directory}/${JOURNAL_FILE}`) !== null
   const elsewhere = directories.find((one) => one !== path && holds(one))
   if (elsewhere !== undefined) {
     throw new StartError(
       `the metadata of this broker is in ${elsewhere}, and was looked for in ${path}: ` +
-        `move the files ${METADATA_FILE_PREFIX}* there, or set mq.metadata.dir or the order of log.dirs as it was`,
+        `move the files ${METADATA_FILE_PREFIX}* there, or set mq.metadata.dir or the order of log.dirs as it was (--override NAME=VALUE)`,
     )
   }
   return path
@@ -195,7 +203,7 @@ function ownerOf(disk: Disk, directories: readonly string[]): MetaProperties | n
     if (owner !== null && (owner.brokerId !== found.brokerId || owner.clusterId !== found.clusterId)) {
       throw new StartError(
         `log.dirs mixes directories of different brokers: ${directory} belongs to broker ${found.brokerId} of cluster ${found.clusterId}, ` +
-          `the ones before to broker ${owner.brokerId} of cluster ${owner.clusterId}`,
+          `the ones before to broker ${owner.brokerId} of cluster ${owner.clusterId}; ${ELSEWHERE}`,
       )
     }
     owner = found
@@ -211,20 +219,35 @@ async function checkClusterId(store: MetadataStore, clusterId: string): Promise<
   const known = ZNODES.clusterId.decode(node.data, path)
   if (known === clusterId) return
   throw new StartError(
-    `the metadata is of cluster ${known}, and the log directories are of cluster ${clusterId}: they do not belong together`,
+    `the metadata is of cluster ${known}, and the log directories are of cluster ${clusterId}: they do not belong together; ${ELSEWHERE}`,
   )
 }
 
 /** The disk itself is at fault, and not what it was asked for. */
 const BROKEN: ReadonlySet<DiskErrorCode> = new Set(['EIO', 'ENOSPC', 'EDQUOT'])
 
-function startErrorOf(error: unknown): unknown {
-  const instead = '; give another directory by --data DIR, or log.dirs'
+/** What the user can change about a directory. */
+const ELSEWHERE = 'give another directory by --data DIR, or log.dirs'
+
+/** `mq.metadata.dir`, absolute; null when it is not set. */
+const ownMetadataDirectory = (settings: ReadConfig): string | null => {
+  const own = settings.values['mq.metadata.dir']
+  return own === null || own === '' ? null : resolve(own)
+}
+
+function elsewhere(path: string, settings: ReadConfig): string {
+  const own = ownMetadataDirectory(settings)
+  return own !== null && path.startsWith(own) ? 'give another directory by --override mq.metadata.dir=DIR' : ELSEWHERE
+}
+
+function startErrorOf(error: unknown, settings: ReadConfig): unknown {
   if (error instanceof StartError) return error
-  if (error instanceof LogDirectoryError) {
-    return new StartError(error.reason === 'locked' ? error.message + instead : error.message, 1, { cause: error })
+  if (error instanceof LogDirectoryError) return new StartError(`${error.message}; ${ELSEWHERE}`, 1, { cause: error })
+  if (error instanceof MetadataDamageError) {
+    const line = `${error.message}; put ${METADATA_FILE_PREFIX}* back from a copy, or ${elsewhere(error.path, settings)}`
+    return new StartError(line, 3, { cause: error })
   }
-  if (error instanceof MetadataDamageError) return new StartError(error.message, 3, { cause: error })
-  if (error instanceof DiskError) return new StartError(error.message + instead, BROKEN.has(error.code) ? 3 : 1, { cause: error })
-  return error
+  if (!(error instanceof DiskError)) return error
+  const line = `${error.message}; ${elsewhere(error.path, settings)}`
+  return new StartError(line, BROKEN.has(error.code) ? 3 : 1, { cause: error })
 }
