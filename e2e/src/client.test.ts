@@ -154,6 +154,24 @@ describe('the client on a broker in the process', () => {
     assert.deepEqual([await at(0), await at(1_500), await at(2_001), await at()], ['0', '1', '2', '2'])
   })
 
+  it('finds by time what has a time beyond 2^53, as kafkajs does', async () => {
+    await createTopic('t')
+    const producer = await using(kafkaOf().producer())
+    const timestamp = '1152921504606846976'
+    await producer.send({
+      topic: 't',
+      messages: [
+        { value: 'now', timestamp: '1700000000000' },
+        { value: 'far', timestamp },
+      ],
+    })
+    const admin = await using(kafkaOf().admin())
+    const theirs = await using(new kafkajs.Kafka({ brokers: [broker.bootstrap], logLevel: kafkajs.logLevel.NOTHING }).admin())
+    const expected = [{ partition: 0, offset: '1' }]
+    assert.deepEqual(await theirs.fetchTopicOffsetsByTimestamp('t', 1_700_000_000_001), expected)
+    assert.deepEqual(await admin.fetchTopicOffsetsByTimestamp('t', 1_700_000_000_001), expected)
+  })
+
   it('resets a group’s offsets, and reads on from there', async () => {
     await createTopic('t')
     const producer = await using(kafkaOf().producer())

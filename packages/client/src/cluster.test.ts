@@ -112,4 +112,34 @@ describe('the way to a cluster', () => {
     const [placed] = await producer.send({ topic: 'good', messages: [{ value: 'a' }] })
     assert.equal(placed!.baseOffset, '0')
   })
+
+  it('finds offsets by time where records have times that no number holds', async () => {
+    const broker = await fake(1)
+    const self = { nodeId: 1, host: '127.0.0.1', port: broker.port }
+    broker.answers.Metadata = ({ topics }) => ({
+      brokers: [self],
+      controllerId: 1,
+      clusterId: 'fake',
+      topics: (topics ?? []).map(({ name }) => topicMetadata(name!, 3, 1)),
+    })
+    const times = [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n]
+    broker.answers.ListOffsets = ({ topics }) => ({
+      topics: topics.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex, timestamp }) =>
+          timestamp === -1
+            ? { partitionIndex, timestamp: -1, offset: 9 }
+            : { partitionIndex, timestamp: times[partitionIndex]!, offset: 4 + partitionIndex },
+        ),
+      })),
+    })
+    const admin = kafkaOf({ brokers: [broker.address] }).admin()
+    await admin.connect()
+    closers.push(() => admin.disconnect())
+    assert.deepEqual(await admin.fetchTopicOffsetsByTimestamp('t', 1_700_000_000_000), [
+      { partition: 0, offset: '4' },
+      { partition: 1, offset: '5' },
+      { partition: 2, offset: '6' },
+    ])
+  })
 })

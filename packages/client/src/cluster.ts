@@ -11,6 +11,7 @@ import {
   KafkaJSConnectionError,
   KafkaJSError,
   KafkaJSGroupCoordinatorNotFound,
+  KafkaJSNonRetriableError,
   KafkaJSTopicMetadataNotLoaded,
   protocolError,
 } from './errors.js'
@@ -220,7 +221,7 @@ export class Cluster {
   async listOffsets(
     wanted: readonly { topic: string; partition: number; timestamp: number }[],
     { isolationLevel = 0 }: { isolationLevel?: 0 | 1 } = {},
-  ): Promise<{ topic: string; partition: number; offset: number; timestamp: number }[]> {
+  ): Promise<{ topic: string; partition: number; offset: number }[]> {
     const byLeader = new Map<number, (typeof wanted)[number][]>()
     for (const each of wanted) {
       const leader = this.leaderOf(each.topic, each.partition)
@@ -247,12 +248,14 @@ export class Cluster {
           })),
         })
         return response.topics.flatMap(({ name, partitions }) =>
-          partitions.map(({ partitionIndex, errorCode, offset, timestamp }) => {
+          partitions.map(({ partitionIndex, errorCode, offset }) => {
             if (errorCode !== 0) {
               this.#loadedAt = undefined
               throw Object.assign(protocolError(errorCode), { topic: name, partition: partitionIndex })
             }
-            return { topic: name, partition: partitionIndex, offset, timestamp }
+            if (typeof offset === 'bigint')
+              throw new KafkaJSNonRetriableError(`${name}-${partitionIndex}: offset ${offset} is beyond 2^53-1`)
+            return { topic: name, partition: partitionIndex, offset }
           }),
         )
       }),

@@ -18,7 +18,7 @@ import {
 import type { Logger } from './logger.js'
 import type { Clock, SocketFactory, Timers } from './ports.js'
 import { clientThrottles } from './throttle.js'
-import { CLIENT_VERSIONS, negotiate, type OfferedVersions, type RequestOf, type ResponseOf } from './versions.js'
+import { CLIENT_VERSIONS, EXACT_ANSWERS, negotiate, type OfferedVersions, type RequestOf, type ResponseOf } from './versions.js'
 import { writeFrame } from './write-frame.js'
 
 /** Largest answer that is accepted, in bytes: far above what a fetch asks for, far below what could exhaust the process. */
@@ -317,7 +317,8 @@ export class Connection {
     request.cancelTimer()
     let body: unknown
     try {
-      body = decodeResponse({ api: request.api, version: request.version, frame }).body
+      const int64 = request.api in EXACT_ANSWERS ? 'exact' : 'safe'
+      body = decodeResponse({ api: request.api, version: request.version, frame, int64 }).body
     } catch (error) {
       request.reject(new KafkaJSNonRetriableError(error as Error, { cause: error }))
       return

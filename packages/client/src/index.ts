@@ -52,5 +52,11 @@ export type * from './names.js'
 export type { Environment, SocketFactory as ISocketFactory, SocketFactoryArgs as ISocketFactoryArgs } from './ports.js'
 export type { Headers as IHeaders, Message } from './producer/messages.js'
 export type { ICustomPartitioner, PartitionerArgs, PartitionMetadata } from './producer/partitioner.js'
-export { Producer, type ProducerBatch, type ProducerRecord, type RecordMetadata, type TopicMessages } from './producer/producer.js'
+export {
+  Producer,
+  type ProducerBatch,
+  type ProducerRecord,
+  type RecordMetadata,
+  type TopicMessages,
+} from './producer/producer.js'
 export type { RetryOptions } from './retry.js'

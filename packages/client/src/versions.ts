@@ -36,7 +36,13 @@ export const CLIENT_VERSIONS = {
 export type SpokenApi = keyof typeof CLIENT_VERSIONS
 
 export type RequestOf<Api extends ApiName> = Input<(typeof APIS)[Api]['request']>
-export type ResponseOf<Api extends ApiName> = Body<(typeof APIS)[Api]['response']>
+export type ResponseOf<Api extends ApiName> = Body<
+  (typeof APIS)[Api]['response'],
+  Api extends keyof typeof EXACT_ANSWERS ? number | bigint : number
+>
+
+/** Answers with times of records, which may be any int64: the rest is read as numbers, which costs less (docs of `Int64Reading`). */
+export const EXACT_ANSWERS = { ListOffsets: true } as const satisfies Partial<Record<ApiName, true>>
 
 /** What a broker said it serves, by API key. */
 export type OfferedVersions = ReadonlyMap<number, { readonly minVersion: number; readonly maxVersion: number }>

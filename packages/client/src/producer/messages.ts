@@ -17,7 +17,8 @@ export interface Message {
 }
 
 export interface RecordInput {
-  readonly timestamp: number
+  /** A bigint where a number would not be exact. */
+  readonly timestamp: number | bigint
   readonly key: Buffer | string | null
   readonly value: Buffer | string | null
   readonly headers: readonly { readonly key: string; readonly value: Buffer | string | null }[]
@@ -51,9 +52,18 @@ export function recordOf(topic: string, message: Message, nowMs: number): Record
   if (message.value === undefined)
     throw new KafkaJSNonRetriableError(`Invalid message without value for topic "${topic}": ${JSON.stringify(message)}`)
   const timestamp = message.timestamp === undefined || message.timestamp === null ? nowMs : Number(message.timestamp)
-  if (!Number.isSafeInteger(timestamp))
-    throw new KafkaJSNonRetriableError(
-      `Invalid timestamp "${message.timestamp}" for topic "${topic}": expected milliseconds since 1970`,
-    )
-  return { timestamp, key: bytesOf(message.key), value: bytesOf(message.value), headers: headersOf(message.headers) }
+  return {
+    timestamp: Number.isSafeInteger(timestamp) ? timestamp : exactTimestamp(topic, message.timestamp!),
+    key: bytesOf(message.key),
+    value: bytesOf(message.value),
+    headers: headersOf(message.headers),
+  }
+}
+
+/** A record may have any int64 for its time. */
+function exactTimestamp(topic: string, text: string): bigint {
+  const exact = /^-?\d{1,19}$/.test(text) ? BigInt(text) : null
+  if (exact === null || BigInt.asIntN(64, exact) !== exact)
+    throw new KafkaJSNonRetriableError(`Invalid timestamp "${text}" for topic "${topic}": expected milliseconds since 1970`)
+  return exact
 }

@@ -201,6 +201,8 @@ describe('the producer', () => {
       [{ topic: 't', messages: [{ value: 'ok' }, { key: 'k' }] }, /without value for topic "t"/],
       [{ topic: 't', messages: [null] }, /got null/],
       [{ topic: 't', messages: [{ value: 'v', timestamp: 'yesterday' }] }, /Invalid timestamp "yesterday"/],
+      [{ topic: 't', messages: [{ value: 'v', timestamp: '9223372036854775808' }] }, /Invalid timestamp "9223372036854775808"/],
+      [{ topic: 't', messages: [{ value: 'v', timestamp: '1.5' }] }, /Invalid timestamp "1.5"/],
       [{ topic: 't', messages: [{ value: 'v' }], acks: 2 }, /Invalid acks 2/],
       [{ topic: 't', messages: [{ value: 'v' }], compression: 9 }, /Invalid compression 9/],
     ]

@@ -5,6 +5,7 @@ import { RequestHeader, ResponseHeader } from '../messages/headers.js'
 import { codecOf } from '../schema/codec.js'
 import type { Body, Input } from '../schema/message.js'
 import { DecodeError, InvariantError } from './failures.js'
+import type { Int64Reading } from './primitives.js'
 import { Reader } from './reader.js'
 import { putInt32, Writer } from './writer.js'
 
@@ -95,17 +96,33 @@ export function encodeResponse<Name extends ApiName>(response: ResponseFrame<Nam
   return framed(writer)
 }
 
-/** Reads a response frame (without its size) of a known API and version. */
-export function decodeResponse<Name extends ApiName>(response: {
+interface ReceivedResponse<Name extends ApiName> {
   readonly api: Name
   readonly version: number
   readonly frame: Buffer
-}): { correlationId: number; body: Body<ResponseOf<Name>> } {
-  const api: Api = APIS[response.api]
-  const reader = new Reader(response.frame)
-  const { correlationId } = codecOf(ResponseHeader, responseHeaderVersion(api, response.version)).read(reader)
-  const body = codecOf(api.response, response.version).read(reader) as Body<ResponseOf<Name>>
-  return { correlationId, body }
+}
+
+/** Reads a response frame (without its size) of a known API and version. int64 is a number unless `exact` is asked for. */
+export function decodeResponse<Name extends ApiName>(
+  response: ReceivedResponse<Name> & { readonly int64?: 'safe' },
+): { correlationId: number; body: Body<ResponseOf<Name>> }
+export function decodeResponse<Name extends ApiName>(
+  response: ReceivedResponse<Name> & { readonly int64: Int64Reading },
+): { correlationId: number; body: Body<ResponseOf<Name>, number | bigint> }
+export function decodeResponse({
+  api: name,
+  version,
+  frame,
+  int64,
+}: ReceivedResponse<ApiName> & { readonly int64?: Int64Reading }): {
+  correlationId: number
+  body: unknown
+} {
+  const api: Api = APIS[name]
+  const reader = new Reader(frame)
+  const { correlationId } = codecOf(ResponseHeader, responseHeaderVersion(api, version)).read(reader)
+  const codec = codecOf(api.response, version)
+  return { correlationId, body: int64 === 'exact' ? codec.read(reader, 'exact') : codec.read(reader) }
 }
 
 function framed(writer: Writer): Buffer[] {
