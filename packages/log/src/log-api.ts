@@ -67,6 +67,8 @@ export interface Log {
   truncateTo(offset: number): Promise<void>
   /** Drops everything; the next record gets this offset. */
   truncateFullyAndStartAt(offset: number): Promise<void>
+  /** For a log that has no topic id yet: writes it into the folder. */
+  assignTopicId(topicId: string): Promise<void>
   /** Begins a new segment; an empty one goes on. */
   roll(): Promise<void>
   /** Everything appended before is durable once this resolves, unless the log is offline then. */

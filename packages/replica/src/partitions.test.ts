@@ -60,6 +60,14 @@ describe('the partitions of a broker', () => {
     assert.deepEqual(directories.told, ['create t-3'])
   })
 
+  it('write the id of their topic into a folder that has none', async () => {
+    const log = await directories.create({ topic: 't', partition: 0 }, null)
+    const partition = await lead('t', 0)
+    assert.deepEqual([log.topicId, partition.topicId], ['id', 'id'])
+    await partitions.lead({ topic: 't', partition: 0 }, { topicId: null, leaderEpoch: 1, isr: [1], replicas: [1], config })
+    assert.equal(log.topicId, 'id')
+  })
+
   it('tell coordinators which they gain and lose', async () => {
     const told: string[] = []
     const end = partitions.onLeadership((partition, change) => {

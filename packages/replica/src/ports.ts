@@ -9,6 +9,7 @@ export type PartitionLog = Pick<
   Log,
   | 'append'
   | 'assignEpoch'
+  | 'assignTopicId'
   | 'deleteRecordsBefore'
   | 'endOffsetForEpoch'
   | 'highWatermark'

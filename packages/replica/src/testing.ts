@@ -133,6 +133,10 @@ export class ScriptedLog implements PartitionLog {
     this.highWatermark = to
   }
 
+  async assignTopicId(topicId: string): Promise<void> {
+    this.topicId = topicId
+  }
+
   async assignEpoch(epoch: number, startOffset: number): Promise<void> {
     await this.#hold(() => {
       this.epochs.push([epoch, startOffset])

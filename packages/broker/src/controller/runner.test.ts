@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { vectors } from '../../../../conformance/index.js'
 import { planAdoption } from '../metadata/adopt.js'
 import { EmbeddedStore } from '../metadata/embedded.js'
-import { NO_LEADER } from '../metadata/image.js'
+import { NO_LEADER, ZERO_TOPIC_ID } from '../metadata/image.js'
 import { isStoreError, type MetadataStore } from '../metadata/store.js'
 import { pathsBelow, putNode } from '../metadata/subtree.js'
 import { rowOf, ZNODES } from '../metadata/znodes.js'
@@ -491,6 +491,23 @@ describe('the controller of a single broker', () => {
       later.lines.map(({ message }) => message),
       ['t: partitions 1-2 are offline: their folders are missing in the log directories'],
     )
+  })
+
+  it('gives an id to a topic without one, once its configs are known, and keeps it', async () => {
+    await create(await start(), topic('old', 1))
+    const path = ZNODES.topic.path('old')
+    const nameless = ZNODES.topic.encode({ ...ZNODES.topic.decode((await store.get(path))!.data, path), topicId: null })
+    await store.set(path, nameless)
+    await putNode(store, ZNODES.heldTopic.path('old'), null)
+    const idOf = (controller: SingleController) => controller.image().topic('old')?.topicId
+    assert.equal(idOf(await restart()), ZERO_TOPIC_ID)
+    assert.equal(channel.led.get('old-0')?.topicId, ZERO_TOPIC_ID)
+    await store.delete(ZNODES.heldTopic.path('old'))
+    const named = idOf(await restart())
+    assert.notEqual(named, ZERO_TOPIC_ID)
+    assert.equal(channel.led.get('old-0')?.topicId, named)
+    assert.equal(ZNODES.topic.decode((await store.get(path))!.data, path).topicId, named)
+    assert.equal(idOf(await restart()), named)
   })
 
   it('answers with an error, and logs it, when the store fails', async () => {

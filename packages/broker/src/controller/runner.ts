@@ -2,8 +2,16 @@
  * The controller of a single broker: takes commands one at a time, asks the pure rules, writes what they decided to the store, has the
  * partitions follow by the channel, and publishes the next picture. The channel and the rules are those that a cluster's controller needs too.
  */
+import { newUuid } from '@mq/protocol'
 import { Mailbox } from '@mq/replica'
-import type { BrokerImage, ImageChange, MetadataImage, PartitionImage, TopicImage } from '../metadata/image.js'
+import {
+  type BrokerImage,
+  type ImageChange,
+  type MetadataImage,
+  type PartitionImage,
+  type TopicImage,
+  ZERO_TOPIC_ID,
+} from '../metadata/image.js'
 import { loadMetadata } from '../metadata/load.js'
 import { isStoreError, type MetadataStore } from '../metadata/store.js'
 import { ensurePaths, pathsBelow, removals } from '../metadata/subtree.js'
@@ -93,10 +101,27 @@ export class SingleController implements Controller {
     const { image, deleting } = await loadMetadata(store)
     const controller = new SingleController(options, election.fence, image.with({ brokers: [broker] }), deleting)
     const kept = [...image.topics()].filter(({ name }) => !deleting.has(name))
-    const topics = await controller.#writer.start(controller.#image, kept)
+    const topics = await controller.#writer.start(controller.#image, await controller.#withIds(kept))
     controller.#publish({ topics, topicsGone: [...deleting] })
     for (const name of deleting) await controller.#finishDeletion(name, image.topic(name)?.partitions.length ?? 0)
     return controller
+  }
+
+  /**
+   * Topics that older brokers made have no id: each gets one, as by Kafka's controller, and its partitions write it into their folders. A topic
+   * whose configs are not known yet keeps waiting: the metadata that may still be imported can have an id for it.
+   */
+  async #withIds(topics: readonly TopicImage[]): Promise<TopicImage[]> {
+    const { store, random, log } = this.#options
+    const named: TopicImage[] = []
+    for (const topic of topics) {
+      const isNameless = topic.topicId === ZERO_TOPIC_ID && (await store.exists(ZNODES.heldTopic.path(topic.name))) === null
+      named.push(isNameless ? { ...topic, topicId: newUuid(random) } : topic)
+      if (!isNameless) continue
+      await store.multi(grownTopic(named.at(-1)!, this.#fence))
+      log.info({ topic: topic.name, topicId: named.at(-1)!.topicId }, `the topic ${topic.name} had no id and has one now`)
+    }
+    return named
   }
 
   image(): MetadataImage {

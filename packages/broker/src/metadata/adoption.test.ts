@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BatchBuilder } from '@mq/protocol'
+import { BatchBuilder, ZERO_UUID } from '@mq/protocol'
 import { vectors } from '../../../../conformance/index.js'
 import { type RunningBroker, startBroker } from '../start-broker.js'
 import { RawClient } from '../testing/raw-client.js'
@@ -306,6 +306,26 @@ describe('adoption of a directory that Java wrote', function () {
       [starts.get('copied-0'), starts.get('plain-3')],
       [expected.partitions['plain-0']?.logStartOffset, expected.partitions['plain-2']?.logStartOffset],
     )
+  })
+
+  it('gives a topic whose folders have no id one of its own at the first start after its configs are known', async () => {
+    for (const name of names) rmSync(join(logs, name, 'partition.metadata'), { force: true })
+    const idOf = async (topic: string) => (await topics()).get(topic)?.topicId
+    const written = (name: string) => {
+      const path = join(logs, name, 'partition.metadata')
+      return existsSync(path) ? readFileSync(path, 'utf8') : null
+    }
+    await start()
+    await alter('plain', 'retention.ms', '-1')
+    assert.deepEqual([await idOf('plain'), written('plain-0')], [ZERO_UUID, null])
+    await start()
+    const id = await idOf('plain')
+    assert.notEqual(id, ZERO_UUID)
+    for (const name of ['plain-0', 'plain-1', 'plain-2']) assert.equal(written(name), `version: 0\ntopic_id: ${id}`)
+    assert.equal(await idOf('compacted'), ZERO_UUID, 'held: its metadata may still be imported')
+    rmSync(join(logs, 'plain-1', 'partition.metadata'))
+    await start()
+    assert.deepEqual([await idOf('plain'), written('plain-1')], [id, `version: 0\ntopic_id: ${id}`])
   })
 
   it('takes a partition offline whose folder is gone, with a line, and makes no new one', async () => {
