@@ -19,7 +19,13 @@ const STAGES = [
   {
     name: 'crash and fuzz',
     budget: 6 * MINUTE,
-    args: [MOCHA, '--no-config', '--exit', join('robustness', '*.test.mjs')],
+    args: [
+      MOCHA,
+      '--no-config',
+      '--exit',
+      join('robustness', '*.test.mjs'),
+      join('packages', 'log', 'dist', 'crash', '*.test.js'),
+    ],
     counts: 'mocha',
   },
   { name: 'interop', budget: 18 * MINUTE, args: [join('interop', 'run.mjs')], counts: 'closing line' },

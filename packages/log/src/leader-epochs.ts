@@ -59,6 +59,17 @@ export class LeaderEpochs {
     return { epoch: floor?.epoch ?? epoch, endOffset: higher.startOffset }
   }
 
+  /** The epoch that holds the offset by what is known; -1 when none does. */
+  epochAt(offset: number): number {
+    return this.#entries.findLast(({ startOffset }) => startOffset <= offset)?.epoch ?? NO_EPOCH
+  }
+
+  /** A record of this epoch was found: an entry that has it begin later is from before records were lost. */
+  found({ epoch, startOffset }: EpochEntry): void {
+    const known = this.#entries.find((entry) => entry.epoch === epoch)
+    if (known === undefined || known.startOffset > startOffset) this.assign(epoch, startOffset)
+  }
+
   /** The log now ends at `endOffset`. @returns whether anything changed */
   truncateFromEnd(endOffset: number): boolean {
     const before = this.#entries.length

@@ -27,6 +27,12 @@ export interface LogContext {
   readonly directory: DirectoryHealth
   readonly cleanerOffsets: CleanerOffsets
   readonly producerIdExpirationMs: () => number
+  /** Called when a log was cut: resolves once no checkpoint on the disk says more of it than is there now. */
+  readonly whenLogWentBack?: (log: {
+    readonly name: string
+    readonly checkpointedRecoveryPoint: number
+    readonly logStartOffset: number
+  }) => Promise<void>
 }
 
 /**

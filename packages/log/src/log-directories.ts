@@ -268,6 +268,7 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
+    for (const directory of this.#directories) if (directory.remembers(partition)) await directory.checkpointAll()
     const target = this.#folderFor(partition)
     try {
       const log = await target.create(partition, topicId, config)

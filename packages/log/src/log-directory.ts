@@ -67,6 +67,8 @@ export interface DirectoryOptions {
   readonly whenLoaded: (done: number, all: number) => void
 }
 
+type WentBack = Parameters<NonNullable<LogContext['whenLogWentBack']>>[0]
+
 type Checkpoint = 'recovery points' | 'log start offsets' | 'high watermarks'
 
 /** Each waits for the disk most of the time. */
@@ -82,13 +84,14 @@ export class LogDirectory {
   #nextSync: Promise<void> | null = null
   #beingMade = 0
   #checkpoints: Promise<void> = Promise.resolve()
-  /** By name: what the checkpoints hold. An idle broker writes none. */
-  readonly #written = new Map<string, string>()
+  /** By name: what the checkpoints on the disk hold. An idle broker writes none. */
+  readonly #written = new Map<string, PartitionOffsets>()
   /** Folders that go away with all they hold; cancels of the timers. */
   readonly #pendingRemovals = new Set<() => void>()
 
   constructor(options: DirectoryOptions) {
-    this.#options = options
+    const context = { ...options.context, whenLogWentBack: (log: WentBack) => this.#lowerCheckpoints(log) }
+    this.#options = { ...options, context }
     this.path = options.context.directory.path
   }
 
@@ -151,6 +154,8 @@ export class LogDirectory {
     try {
       await this.#loadAll()
       this.#loaded = !this.health.isOffline
+      // Without it, the next start after a stop that was not clean would not know that nothing was flushed.
+      if (!this.#written.has(RECOVERY_POINTS)) await this.checkpoint('recovery points')
     } catch (error) {
       this.health.failWith(error)
     }
@@ -176,6 +181,7 @@ export class LogDirectory {
       for (let next = waiting.shift(); next !== undefined && !this.health.isOffline; next = waiting.shift()) {
         const log = await this.#loadOne(next.name, next.partition, {
           recoveryPoint: recoveryPoints.get(next.name) ?? 0,
+          recoveryPointIsKnown: this.#written.has(RECOVERY_POINTS),
           logStartOffset: startOffsets.get(next.name) ?? 0,
           scanned: (count) => progress.scanned(count),
         })
@@ -191,7 +197,7 @@ export class LogDirectory {
   async #loadOne(
     name: string,
     partition: TopicPartition,
-    from: Pick<LoadRequest, 'recoveryPoint' | 'logStartOffset' | 'scanned'>,
+    from: Pick<LoadRequest, 'recoveryPoint' | 'recoveryPointIsKnown' | 'logStartOffset' | 'scanned'>,
   ): Promise<PartitionLog> {
     const { context, topicConfig } = this.#options
     const config: ConfigBox = { value: topicConfig(partition.topic) }
@@ -214,9 +220,18 @@ export class LogDirectory {
     const bytes = readSmallFile(this.#disk, this.#pathOf(name))
     if (bytes === null) return new Map()
     const read = readOffsets(bytes)
-    if (!('problem' in read)) return read
+    if (!('problem' in read)) {
+      this.#written.set(name, read)
+      return read
+    }
     this.#options.context.logger.warn({ directory: this.path }, `${name}: ${read.problem}; it counts as empty`)
     return new Map()
+  }
+
+  /** What the checkpoints still say of an older partition of this name would count for a new one after a stop of the machine. */
+  remembers(partition: TopicPartition): boolean {
+    const name = formatTopicPartition(partition)
+    return !this.logs.has(name) && [...this.#written.values()].some((offsets) => offsets.has(name))
   }
 
   /** The folder of a new partition, which need not last yet. */
@@ -246,6 +261,7 @@ export class LogDirectory {
       config: () => box.value,
       hadCleanShutdown: true,
       recoveryPoint: 0,
+      recoveryPointIsKnown: true,
       logStartOffset: 0,
     })
     const log = new PartitionLog(context, partition, box, { ...loaded, epochsChanged: false })
@@ -308,19 +324,25 @@ export class LogDirectory {
     const rows: [string, number, number][] = []
     for (const log of this.logs.values()) {
       const { topic, partition } = log.topicPartition
-      if (which === 'recovery points') rows.push([topic, partition, log.recoveryPoint])
+      if (which === 'recovery points') rows.push([topic, partition, log.checkpointedRecoveryPoint])
       else if (which === 'high watermarks') rows.push([topic, partition, log.highWatermark])
       else if (log.logStartOffset > log.firstSegmentOffset) rows.push([topic, partition, log.logStartOffset])
     }
     const name = which === 'recovery points' ? RECOVERY_POINTS : which === 'high watermarks' ? HIGH_WATERMARKS : LOG_START_OFFSETS
-    const text = offsetsToText(rows)
-    if (this.#written.get(name) === text.toString()) return
+    const offsets = new Map(rows.map(([topic, partition, offset]) => [formatTopicPartition({ topic, partition }), offset]))
+    const written = this.#written.get(name)
+    if (written?.size === offsets.size && [...offsets].every(([log, offset]) => written.get(log) === offset)) return
     try {
-      await writeAtomically(this.#disk, this.#pathOf(name), text)
-      this.#written.set(name, text.toString())
+      await writeAtomically(this.#disk, this.#pathOf(name), offsetsToText(rows))
+      this.#written.set(name, offsets)
     } catch (error) {
       this.health.failWith(error)
     }
+  }
+
+  async #lowerCheckpoints({ name, checkpointedRecoveryPoint, logStartOffset }: WentBack): Promise<void> {
+    if ((this.#written.get(RECOVERY_POINTS)?.get(name) ?? 0) > checkpointedRecoveryPoint) await this.checkpoint('recovery points')
+    if ((this.#written.get(LOG_START_OFFSETS)?.get(name) ?? 0) > logStartOffset) await this.checkpoint('log start offsets')
   }
 
   async checkpointAll(): Promise<void> {

@@ -11,6 +11,7 @@ import { finishInterrupted } from './interrupted.js'
 import { LeaderEpochs } from './leader-epochs.js'
 import type { LogContext } from './log-context.js'
 import { Snapshots } from './log-files.js'
+import { OFFSET_ENTRY_BYTES } from './offset-index.js'
 import { ProducerStates } from './producer-state.js'
 import { ensureIndexes, readEnd, readTimes, recoverSegment, replayProducers } from './recover.js'
 import { type Folder, Segment } from './segment.js'
@@ -25,6 +26,8 @@ export interface LoadRequest {
   readonly hadCleanShutdown: boolean
   /** Everything below it is known to be on the disk. */
   readonly recoveryPoint: number
+  /** Whether the checkpoint with the recovery points was there and sound: if not, 0 says nothing of what may lie in the log. */
+  readonly recoveryPointIsKnown: boolean
   /** From the checkpoint: DeleteRecords may have moved the start into a segment. */
   readonly logStartOffset: number
   /** Called with the bytes that were scanned since the last call. */
@@ -45,6 +48,8 @@ export interface LoadedLog {
   readonly logStartOffset: number
   readonly logEndOffset: number
   readonly recoveryPoint: number
+  /** Every file is on the disk as it is: nothing was built again. */
+  readonly isSettled: boolean
   /** What was cut off or removed: null when nothing was. */
   readonly cut: { readonly bytes: number; readonly segments: number; readonly problem: string } | null
 }
@@ -68,6 +73,10 @@ class Loading {
   readonly #epochsBefore: string
   /** Segments that were looked at: each may have its file open. */
   readonly #opened: Segment[] = []
+  readonly #highestEpochInFile: number
+  /** The active segment's index has room behind its entries, as Kafka leaves it when it is killed and MQ never does. */
+  #wasInUseByKafka = false
+  #hasRecovered = false
   #cutBytes = 0
   #cutSegments = 0
   #problem: string | null = null
@@ -77,6 +86,7 @@ class Loading {
     this.snapshots = new Snapshots(context.disk, folder)
     this.epochs = this.#readEpochs()
     this.#epochsBefore = JSON.stringify(this.epochs.entries)
+    this.#highestEpochInFile = this.epochs.latest
   }
 
   get #name(): string {
@@ -105,13 +115,15 @@ class Loading {
       logEndOffset = logStartOffset
     }
     await readTimes(this.segments.active)
-    const highestEpochFound = this.epochs.latest
+    const highestEpochFound = Math.max(this.#highestEpochInFile, this.epochs.latest)
     this.epochs.truncateFromEnd(logEndOffset)
     this.epochs.truncateFromStart(logStartOffset)
     const start = Math.max(logStartOffset, this.segments.first.baseOffset)
     this.#dropStraySnapshots()
     await this.#loadProducers(start, logEndOffset)
     for (const segment of this.segments.all) if (segment !== this.segments.active) segment.unloadIndexes()
+    // Segments that went must not come back beside what is written from now on.
+    if (this.#cutSegments > 0) await context.disk.syncDirectory(folder.path)
     return {
       folder,
       topicId: this.#readTopicId(),
@@ -124,6 +136,7 @@ class Loading {
       logStartOffset: start,
       logEndOffset,
       recoveryPoint: hadCleanShutdown ? logEndOffset : Math.min(recoveryPoint, logEndOffset),
+      isSettled: hadCleanShutdown && !this.#hasRecovered,
       cut: this.#problem === null ? null : { bytes: this.#cutBytes, segments: this.#cutSegments, problem: this.#problem },
     }
   }
@@ -174,7 +187,10 @@ class Loading {
       const isIndex = file.kind === 'index' || file.kind === 'timeindex' || file.kind === 'txnindex'
       if (isIndex && !bases.has(file.baseOffset)) context.disk.removeNow(posix.join(folder.path, name))
     }
-    for (const baseOffset of [...bases].sort((a, b) => a - b)) {
+    const sorted = [...bases].sort((a, b) => a - b)
+    const { hadCleanShutdown, recoveryPoint } = this.request
+    const scannedFrom = hadCleanShutdown ? Number.POSITIVE_INFINITY : (sorted.findLast((base) => base <= recoveryPoint) ?? 0)
+    for (const baseOffset of sorted) {
       const stat = context.disk.statNow(posix.join(folder.path, `${String(baseOffset).padStart(20, '0')}.log`))
       const state = {
         sizeInBytes: stat!.sizeInBytes,
@@ -182,7 +198,10 @@ class Loading {
         createdAt: context.clock.now(),
       }
       const segment = this.#open(baseOffset, state)
-      const problem = this.#problemOf(segment, baseOffset === Math.max(...bases))
+      const isActive = baseOffset === sorted.at(-1)
+      if (isActive) this.#wasInUseByKafka = endsWithZeros(context, segment.pathOf('index'))
+      // What will be scanned anyway is scanned in the order of offsets: epochs begin where they are seen first.
+      const problem = baseOffset >= scannedFrom ? null : this.#problemOf(segment, isActive)
       if (problem !== null) {
         context.logger.warn(
           { partition: this.#name, segment: baseOffset },
@@ -218,13 +237,18 @@ class Loading {
     const { sizeInBytes } = segment
     const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs, { offload, progress: tell })
     tell(sizeInBytes)
+    this.#hasRecovered = true
     if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
     this.#cutBytes += cutBytes
     this.#problem ??= problem
     if (cutBytes > 0) {
       const fields = { partition: this.#name, segment: segment.baseOffset, bytes: cutBytes, nextOffset: this.producers.endOffset }
       this.request.context.logger.warn(fields, `cut at the first bad batch: ${problem}`)
+      // Sound batches behind the cut must not come back behind what is written there from now on.
+      await segment.syncData()
     }
+    // What lies below the recovery point is not flushed again.
+    if (this.request.hadCleanShutdown) await segment.sync()
     return cutBytes
   }
 
@@ -232,11 +256,31 @@ class Loading {
     const unflushed = this.segments.between(recoveryPoint, Number.POSITIVE_INFINITY)
     for (const [at, segment] of unflushed.entries()) {
       const cut = await this.#recover(segment)
-      if (cut === 0) continue
+      const next = unflushed[at + 1]
+      if (next === undefined || (cut === 0 && !this.#beginsBehindHole(next))) continue
       for (const later of unflushed.slice(at + 1)) this.#remove(later)
       break
     }
     await this.#dropEmptyBeyondGap()
+  }
+
+  /**
+   * A power cut may lose the end of a segment and keep the next one. Here a segment begins where the one before it ended, so what is
+   * missing between them was written and lost; only compaction takes records away there, and only the topic's config, or a recovery
+   * point that is not known, leaves room for it. In a log that Kafka wrote, such a gap may be as its leader had it.
+   */
+  #beginsBehindHole({ baseOffset }: Segment): boolean {
+    const { config, recoveryPointIsKnown, context } = this.request
+    const { endOffset } = this.producers
+    const missing = baseOffset - endOffset
+    if (missing <= 0 || missing > FARTHEST_HOLE || !recoveryPointIsKnown || this.#wasInUseByKafka) return false
+    if (config()['cleanup.policy'].includes('compact')) return false
+    this.#problem ??= `records ${endOffset} to ${baseOffset - 1} are missing before the segment that follows`
+    context.logger.warn(
+      { partition: this.#name, from: endOffset, to: baseOffset },
+      'records were lost: what follows them is removed',
+    )
+    return true
   }
 
   /**
@@ -317,6 +361,22 @@ class Loading {
     if (logEndOffset > Math.max(this.snapshots.latest, logStartOffset))
       this.snapshots.writeNow(logEndOffset, this.producers.entries)
   }
+}
+
+/** A log that jumps farther than a segment reaches has a new segment at the batch behind the jump. */
+const FARTHEST_HOLE = 2 ** 30
+
+function endsWithZeros({ disk, files }: LogContext, path: string): boolean {
+  const sizeInBytes = disk.statNow(path)?.sizeInBytes ?? 0
+  if (sizeInBytes < OFFSET_ENTRY_BYTES) return false
+  const last = Buffer.alloc(OFFSET_ENTRY_BYTES, 0xff)
+  const file = files.open(path, 'read')
+  try {
+    file.readNow(last, sizeInBytes - last.length)
+  } finally {
+    file.closeNow()
+  }
+  return last.every((byte) => byte === 0)
 }
 
 export function rollJitter(context: LogContext, config: TopicConfig): number {

@@ -44,6 +44,7 @@ export class LogState {
   readonly pendingRemovals = new Set<() => void>()
   /** To be told whenever an end of the log moves, and when it closes. */
   readonly watchers = new Watchers()
+  readonly #beganSettled: boolean
   #flushing: Promise<void> = Promise.resolve()
   /** Files were made or renamed since the folder was synced. */
   #namesChanged = true
@@ -61,6 +62,7 @@ export class LogState {
     this.snapshots = loaded.snapshots
     this.epochs = loaded.epochs
     this.epochFile = new EpochFile(context.disk, loaded.folder, loaded.epochs)
+    this.#beganSettled = loaded.isSettled
     this.tail = context.tail.tailOf()
     this.logStartOffset = loaded.logStartOffset
     this.logEndOffset = loaded.logEndOffset
@@ -71,6 +73,21 @@ export class LogState {
 
   get name(): string {
     return formatTopicPartition(this.partition)
+  }
+
+  /**
+   * What a restart may trust. Of the active segment only the data may be on the disk: until the log is closed the restart has to
+   * scan it, also when it has become a closed one by then.
+   */
+  get checkpointedRecoveryPoint(): number {
+    return this.isClosed
+      ? this.recoveryPoint
+      : Math.min(this.recoveryPoint, Math.max(this.segments.active.baseOffset, this.logStartOffset))
+  }
+
+  /** The place of a batch that is not there yet. */
+  get end(): { readonly firstOffset: number; readonly lastOffset: number } {
+    return { firstOffset: this.logEndOffset, lastOffset: this.logEndOffset }
   }
 
   get lastStableOffset(): number {
@@ -87,7 +104,6 @@ export class LogState {
   moveLogStart(to: number): void {
     this.logStartOffset = to
     if (this.highWatermark < to) this.highWatermark = to
-    if (this.recoveryPoint < to) this.recoveryPoint = to
     this.producers.logStartMovedTo(to)
     if (this.epochs.truncateFromStart(to)) this.writeEpochs()
     this.watchers.changed()
@@ -118,8 +134,11 @@ export class LogState {
   }
 
   /** Begins a new active segment; what the old ones hold is made durable in the background. */
-  rollNow(firstOffset: number): void {
-    const baseOffset = Math.max(firstOffset, this.logEndOffset)
+  rollNow(next: { readonly firstOffset: number; readonly lastOffset: number }): void {
+    // It begins where the old one ends, also where a follower's next batch begins later: then a start after a power cut knows
+    // that records are missing between two segments.
+    const isFar = next.lastOffset - this.logEndOffset > 0x7fff_ffff
+    const baseOffset = isFar ? next.firstOffset : this.logEndOffset
     const old = this.segments.active
     if (old.baseOffset === baseOffset) {
       // Nothing was written to it: the same file goes on, with empty indexes and a new age.
@@ -249,12 +268,14 @@ export class LogState {
     if (offset < this.segments.first.baseOffset) return this.#startOver(offset)
     await this.context.cleanerOffsets.lower(this.partition, this.segments.floor(offset)!.baseOffset)
     this.tail.clear()
-    for (const segment of [...this.segments.all]) if (segment.baseOffset > offset) this.#removeNow(segment)
+    // The last first: were the machine to stop in between, the log must not have a hole.
+    for (const segment of [...this.segments.all].reverse()) if (segment.baseOffset > offset) this.#removeNow(segment)
+    // They have to be gone before the one that stays is cut.
+    await this.context.disk.syncDirectory(this.folder.path)
     const active = this.segments.active
     await ensureIndexes(active, this.context.offload)
     active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
-    await active.data.pinned((file) => file.dataSync())
-    await this.context.disk.syncDirectory(this.folder.path)
+    await active.syncData()
     await readTimes(active)
     this.logEndOffset = offset
     this.logStartOffset = Math.min(this.logStartOffset, offset)
@@ -263,6 +284,7 @@ export class LogState {
     if (this.epochs.truncateFromEnd(offset)) await this.writeEpochs()
     await this.#rebuildProducers(offset)
     this.moveHighWatermark(this.highWatermark)
+    await this.context.whenLogWentBack?.(this)
   }
 
   /** Where the batch begins that holds the offset, or the first one after it. */
@@ -292,11 +314,11 @@ export class LogState {
     await this.context.cleanerOffsets.lower(this.partition, offset)
     this.tail.clear()
     const old = [...this.segments.all]
+    this.snapshots.removeWhereNow(() => true)
     for (const segment of old) this.#removeNow(segment)
     const segment = this.newSegment(offset)
     segment.createNow()
     this.segments.add(segment)
-    this.snapshots.removeWhereNow(() => true)
     this.producers.clear()
     this.producers.endOffset = offset
     this.logStartOffset = offset
@@ -307,6 +329,7 @@ export class LogState {
     this.watchers.changed()
     await this.context.disk.syncDirectory(this.folder.path)
     await this.writeEpochs()
+    await this.context.whenLogWentBack?.(this)
   }
 
   /** Writes what a clean start wants: indexes cut to size, a snapshot at the end, everything durable. */
@@ -325,7 +348,7 @@ export class LogState {
     const { active } = this.segments
     const end = this.logEndOffset
     const needsSnapshot = end > Math.max(this.snapshots.latest, this.logStartOffset)
-    const isSettled = active.isWritten && !needsSnapshot && this.recoveryPoint >= end
+    const isSettled = this.#beganSettled && active.isWritten && !needsSnapshot && this.recoveryPoint >= end
     await this.epochFile.settled()
     if (isSettled) return
     active.becomeInactiveNow()

@@ -116,7 +116,7 @@ export class LogWriter {
     if (admitted.kind === 'refused') return this.#withStart(admitted)
     if (admitted.kind === 'duplicate') return this.#duplicate(admitted)
     try {
-      if (this.#wouldRoll(admitted, 0, now)) this.state.rollNow(admitted.firstOffset)
+      if (this.#wouldRoll(admitted, 0, now)) this.state.rollNow(admitted)
       const aborted = this.#apply(admitted)
       this.#writeNow([admitted.bytes])
       this.#commit(admitted, aborted)
@@ -332,7 +332,7 @@ export class LogWriter {
         head.admitted = admitted
         return 'later'
       }
-      this.state.rollNow(admitted.firstOffset)
+      this.state.rollNow(admitted)
     }
     return { admitted, aborted: this.#apply(admitted), answer: head.answer }
   }

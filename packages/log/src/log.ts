@@ -94,6 +94,11 @@ export class PartitionLog implements Log {
     return this.#state.recoveryPoint
   }
 
+  /** From here on a restart scans, were the log not closed before. */
+  get checkpointedRecoveryPoint(): number {
+    return this.#state.checkpointedRecoveryPoint
+  }
+
   get latestLeaderEpoch(): number {
     return this.#state.epochs.latest
   }
@@ -301,7 +306,7 @@ export class PartitionLog implements Log {
         const count = await this.#deletable()
         if (count === 0) break
         const { segments } = this.#state
-        if (count === segments.count) this.#state.rollNow(this.#state.logEndOffset)
+        if (count === segments.count) this.#state.rollNow(this.#state.end)
         this.#state.removeOldestNow(count)
         removed += count
       }
@@ -354,7 +359,7 @@ export class PartitionLog implements Log {
   }
 
   roll(): Promise<void> {
-    return this.#changing(async () => this.#state.rollNow(this.#state.logEndOffset), undefined)
+    return this.#changing(async () => this.#state.rollNow(this.#state.end), undefined)
   }
 
   async flush(): Promise<void> {

@@ -3,7 +3,7 @@
  * not synced, and open it again. Faults (no space, input/output errors, short writes) are injected by a function.
  */
 import { posix } from 'node:path'
-import { Content, copyOf, Folder, type Kept, type Lost, type NameChange, type Node } from './memory-tree.js'
+import { Content, copyOf, Folder, type Kept, type Lost, type LostName, type NameChange, type Node } from './memory-tree.js'
 import { type Disk, type DiskEntry, DiskError, type DiskErrorCode, type DiskFile, type DiskStat, type OpenMode } from './ports.js'
 
 /** What is about to happen; a fault function may answer with a failure, or, for a write, with how many bytes are taken (a sync that takes 0 does nothing and says it did). */
@@ -74,7 +74,7 @@ export class MemoryDisk implements Disk {
    * unsynced write: how many of its first bytes, or which part of it, reached the platter. Names not synced live when `keepName` says
    * so; it is asked in the order of the changes. This disk does nothing any more.
    */
-  crash(keep?: (change: Lost) => Kept, keepName?: (change: { readonly folder: string }) => boolean): MemoryDisk {
+  crash(keep?: (change: Lost) => Kept, keepName?: (change: LostName) => boolean): MemoryDisk {
     const again = this.afterCrash(keep, keepName)
     this.stop()
     this.#root = new Folder()
@@ -83,14 +83,11 @@ export class MemoryDisk implements Disk {
   }
 
   /** The disk that would come up if the machine stopped now; this one goes on. */
-  afterCrash(
-    keep: (change: Lost) => Kept = () => 0,
-    keepName: (change: { readonly folder: string }) => boolean = () => false,
-  ): MemoryDisk {
+  afterCrash(keep: (change: Lost) => Kept = () => 0, keepName: (change: LostName) => boolean = () => false): MemoryDisk {
     const again = new MemoryDisk({ now: this.#now, durability: this.#durability })
     const namesOf = new Map<Folder, Map<string, Node>>()
-    for (const { folder, path, apply } of this.#nameChanges) {
-      if (!keepName({ folder: path })) continue
+    for (const { folder, path, what, apply } of this.#nameChanges) {
+      if (!keepName({ folder: path, what })) continue
       const names = namesOf.get(folder) ?? new Map(folder.durable)
       namesOf.set(folder, names)
       apply(names)
@@ -152,10 +149,12 @@ export class MemoryDisk implements Disk {
 
   #find(path: string): Node | undefined {
     let node: Node | undefined = this.#root
-    for (const name of path.split('/')) {
-      if (name === '') continue
+    for (let from = 1; from < path.length; ) {
       if (!(node instanceof Folder)) return undefined
-      node = node.names.get(name)
+      const slash = path.indexOf('/', from)
+      const end = slash < 0 ? path.length : slash
+      node = node.names.get(path.slice(from, end))
+      from = end + 1
     }
     return node
   }
@@ -168,7 +167,7 @@ export class MemoryDisk implements Disk {
 
   #set(folder: Folder, path: string, node: Node): void {
     const name = posix.basename(path)
-    this.#change({ folder, path: posix.dirname(path), apply: (names) => names.set(name, node) })
+    this.#change({ folder, path: posix.dirname(path), what: `made ${name}`, apply: (names) => names.set(name, node) })
   }
 
   #change(change: NameChange): void {
@@ -222,14 +221,19 @@ export class MemoryDisk implements Disk {
     const before = this.#folderAt(posix.dirname(source), 'rename')
     if (before !== folder) {
       this.#set(folder, target, node)
-      this.#change({ folder: before, path: posix.dirname(source), apply: (names) => names.delete(oldName) })
+      this.#change({
+        folder: before,
+        path: posix.dirname(source),
+        what: `moved ${oldName} away`,
+        apply: (names) => names.delete(oldName),
+      })
       return
     }
     const apply = (names: Map<string, Node>) => {
       names.delete(oldName)
       names.set(newName, node)
     }
-    this.#change({ folder, path: posix.dirname(target), apply })
+    this.#change({ folder, path: posix.dirname(target), what: `renamed ${oldName} to ${newName}`, apply })
   }
 
   touchNow(path: string, modifiedMs: number): void {
@@ -248,7 +252,7 @@ export class MemoryDisk implements Disk {
     const name = posix.basename(path)
     const folder = this.#find(posix.dirname(path))
     if (!(folder instanceof Folder) || !folder.names.has(name)) return
-    this.#change({ folder, path: posix.dirname(path), apply: (names) => names.delete(name) })
+    this.#change({ folder, path: posix.dirname(path), what: `removed ${name}`, apply: (names) => names.delete(name) })
   }
 
   async remove(path: string): Promise<void> {

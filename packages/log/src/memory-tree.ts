@@ -15,6 +15,13 @@ export interface Lost {
   readonly sizeInBytes: number
 }
 
+/** A change of names in a folder that a stop of the machine may undo. */
+export interface LostName {
+  readonly folder: string
+  /** `made x`, `removed x`, `renamed x to y`, or `moved x away` to another folder. */
+  readonly what: string
+}
+
 /** How much of a write survives: its first bytes, or a part of it. */
 export type Kept = number | { readonly from: number; readonly to: number }
 
@@ -38,6 +45,7 @@ export class Folder {
 export interface NameChange {
   readonly folder: Folder
   readonly path: string
+  readonly what: string
   readonly apply: (names: Map<string, Node>) => void
 }
 

@@ -323,6 +323,8 @@ async function loadOnce(folder: string, partition: LogPartition, share: ReadOnly
     config: () => config.value,
     hadCleanShutdown: disk.statNow(posix.join(directory, CLEAN_SHUTDOWN)) !== null,
     recoveryPoint: checkpointed(disk, folder, RECOVERY_POINTS),
+    // The topic's config is not known here: what is missing between two segments may have been compacted away.
+    recoveryPointIsKnown: false,
     logStartOffset: checkpointed(disk, folder, LOG_START_OFFSETS),
   })
   const state = new LogState(context, partition, () => config.value, loaded)

@@ -52,7 +52,12 @@ export async function recoverSegment(
 ): Promise<Recovered> {
   const fileBytes = segment.data.now().sizeNow()
   producers.endOffset = segment.baseOffset
-  const input = { ...scanned(segment), fileBytes, latestEpoch: epochs.latest, producers: numbersOf(producers) }
+  const input = {
+    ...scanned(segment),
+    fileBytes,
+    latestEpoch: epochs.epochAt(segment.baseOffset),
+    producers: numbersOf(producers),
+  }
   const found = await where(offload, segment, fileBytes).run('recover', input, progress === undefined ? {} : { progress })
   const cutBytes = fileBytes - found.validBytes
   if (cutBytes > 0) segment.data.now().truncateNow(found.validBytes)
@@ -61,7 +66,7 @@ export async function recoverSegment(
   for (const entry of found.aborted) segment.txns.append(entry)
   segment.takeIndexesNow(found)
   takeNumbers(producers, found.producers)
-  for (const { epoch, startOffset } of found.epochs) epochs.assign(epoch, startOffset)
+  for (const entry of found.epochs) epochs.found(entry)
   const problem = cutBytes > 0 ? (found.problem ?? 'the last batch is not whole') : null
   return { cutBytes, nextOffset: found.nextOffset, problem }
 }
