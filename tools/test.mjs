@@ -8,11 +8,14 @@ const require = createRequire(import.meta.url)
 const binOf = (name, bin) => join(dirname(require.resolve(`${name}/package.json`)), bin)
 const TSC = binOf('typescript', 'bin/tsc')
 const MOCHA = binOf('mocha', 'bin/mocha.js')
+// It shows no package.json to others, only its main file.
+const KNIP = join(dirname(require.resolve('knip')), '..', 'bin', 'knip.js')
 const MINUTE = 60
 
 /** A stage that takes more than twice its budget is stopped and fails by its name. `counts` says how its output is read. */
 const STAGES = [
   { name: 'build', budget: 2 * MINUTE, args: [TSC, '-b'], counts: 'exit code' },
+  { name: 'nothing unused', budget: MINUTE, args: [KNIP, '--no-progress'], counts: 'exit code' },
   { name: 'unit and property', budget: 6 * MINUTE, args: [MOCHA, '--reporter', 'dot'], counts: 'mocha' },
   { name: 'packages', budget: 3 * MINUTE, args: [join('tools', 'packaging.mjs')], counts: 'closing line' },
   { name: 'conformance', budget: 2 * MINUTE, args: [join('tools', 'conformance.mjs')], counts: 'closing line' },

@@ -9,7 +9,7 @@ const HERE = dirname(fileURLToPath(import.meta.url))
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 
 /** Releases: `kafka-3.9.1` is broker, tools and client (with ZooKeeper), `kafka-clients-4.4.0` the newest client alone. */
-export const RELEASES = ['kafka-3.9.1', 'kafka-clients-4.4.0']
+const RELEASES = ['kafka-3.9.1', 'kafka-clients-4.4.0']
 
 /** The class path of a release, for `java -cp`. */
 export async function classPath(release) {
@@ -46,4 +46,4 @@ export const SMALL_JVM = [
   `-Djava.io.tmpdir=${process.env.TMPDIR ?? '/tmp'}`,
 ]
 
-export const JAVA_CACHE = join(CACHE, 'java')
+const JAVA_CACHE = join(CACHE, 'java')

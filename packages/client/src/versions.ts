@@ -33,8 +33,6 @@ export const CLIENT_VERSIONS = {
   DescribeCluster: [0, 1],
 } as const satisfies Partial<Record<ApiName, readonly [min: number, max: number]>>
 
-export type SpokenApi = keyof typeof CLIENT_VERSIONS
-
 export type RequestOf<Api extends ApiName> = Input<(typeof APIS)[Api]['request']>
 export type ResponseOf<Api extends ApiName> = Body<
   (typeof APIS)[Api]['response'],

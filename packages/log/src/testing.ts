@@ -2,7 +2,7 @@
  * What tests of this package stand on: a disk in memory with faults, clocks and timers that a test moves by hand, and seeded random
  * numbers.
  */
-export { type DiskOperation, type Fault, type Faults, MachineStopped, MemoryDisk } from './memory-disk.js'
+export { MachineStopped, MemoryDisk } from './memory-disk.js'
 
 import type { Clock, Random, Timers, Turn } from './ports.js'
 

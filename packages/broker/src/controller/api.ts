@@ -2,7 +2,7 @@
  * What the rest of the broker may ask of the controller, and what the controller tells the brokers' partitions. Both are interfaces, so
  * that a cluster can put a remote controller and remote brokers behind them.
  */
-import type { BrokerImage, MetadataImage } from '../metadata/image.js'
+import type { MetadataImage } from '../metadata/image.js'
 
 /** Errors that the controller answers; each is a name of the protocol's error table. */
 export type ControllerError =
@@ -195,5 +195,3 @@ export interface ControllerDefaults {
   readonly internalTopics: Readonly<Record<string, InternalTopic>>
   readonly deleteTopicEnable: boolean
 }
-
-export type { BrokerImage }
