@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const main = join(root, 'packages', 'broker', 'dist', 'main.js')
@@ -13,5 +13,5 @@ if (!existsSync(main)) {
   console.error('start: nothing is built. Run `npm ci` (it installs the compiler and builds), then `npm start` again.')
   process.exitCode = 1
 } else {
-  await import(join(root, 'packages', 'broker', 'bin', 'mq-broker.js'))
+  await import(pathToFileURL(join(root, 'packages', 'broker', 'bin', 'mq-broker.js')))
 }

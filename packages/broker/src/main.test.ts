@@ -72,8 +72,8 @@ describe('mq-broker', function () {
     client.end()
   })
 
-  it('ends with 0 on SIGTERM and SIGINT, with JSON lines on stderr when that is no terminal', async () => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  it('ends with 0 on SIGTERM, SIGINT and SIGHUP, with JSON lines on stderr when that is no terminal', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       const one = await begin('--memory', ...anyPort)
       one.process.kill(signal)
       assert.equal(await one.ended, 0)

@@ -5,7 +5,7 @@ import { createLogger } from './logging.js'
 import { fileProfile, standaloneProfile } from './profile.js'
 import type { RunningBroker } from './start-broker.js'
 import { StartError } from './start-error.js'
-import { onSignal } from './stopping.js'
+import { onSignal, STOP_SIGNALS } from './stopping.js'
 
 const DEFAULT_DIRECTORY = './mq-data'
 const DEFAULT_PORT = 9092
@@ -77,8 +77,7 @@ async function serve(flags: Flags, { given, warnings }: Profile): Promise<void> 
   let broker: RunningBroker | undefined
   const environment = nodeEnvironment()
   const receive = onSignal({ broker: () => broker, timers: environment.timers, end: stop })
-  process.on('SIGINT', receive)
-  process.on('SIGTERM', receive)
+  for (const signal of STOP_SIGNALS) process.on(signal, receive)
   try {
     broker = await Broker.start({
       given,

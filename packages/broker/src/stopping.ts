@@ -1,6 +1,9 @@
 /** How signals end the process: the first one stops the broker in order and within a time, the second one at once. */
 import type { Timers } from './ports.js'
 
+/** Those of Unix and of Windows, where only Ctrl-C, Ctrl-Break and the closed window reach a process; a hang-up is a stop, as for a JVM. */
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const
+
 /** A stop may take this long; then the process ends all the same. */
 export const STOP_WITHIN_MS = 10_000
 

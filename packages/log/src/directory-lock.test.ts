@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { lockDirectory, unlockDirectory } from './directory-lock.js'
-import { nodeDisk, nodeProcesses } from './disk-node.js'
+import { nodeDisk, nodeProcesses, startedAt } from './disk-node.js'
 import { MemoryDisk } from './memory-disk.js'
 import { nodeEnvironment } from './node-environment.js'
 import type { ProcessIdentity } from './ports.js'
@@ -40,6 +40,15 @@ describe('the lock of a log directory, among real processes', function () {
     assert.equal(await lock(`${folder}/`), 'another broker in this process')
     unlockDirectory(nodeDisk, folder)
     assert.equal(nodeDisk.readFileNow(path).length, 0)
+  })
+
+  it('knows a process by when it began, on Linux and on macOS', () => {
+    assert.equal(startedAt(process.pid, 'linux'), nodeProcesses.self.startedAt)
+    const said = startedAt(process.pid, 'darwin')
+    if (said === '') return // a machine without ps: a process is known by its number alone
+    assert.match(said, /^\d+$/)
+    assert.equal(startedAt(process.pid, 'darwin'), said)
+    assert.equal(startedAt(2 ** 22 + 1, 'darwin'), '')
   })
 
   it('left by an earlier broker of this very process does not stand in the way', async () => {

@@ -1,6 +1,7 @@
 /**
  * The real disk, on node:fs. The one file of this package that touches the file system.
  */
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
@@ -12,6 +13,7 @@ import {
   type DiskStat,
   type OpenMode,
   type Processes,
+  type ProcessIdentity,
 } from './ports.js'
 
 const KNOWN: readonly DiskErrorCode[] = ['ENOSPC', 'EIO', 'ENOENT', 'EEXIST', 'EACCES', 'EMFILE', 'EROFS', 'ENOTDIR', 'EDQUOT']
@@ -55,6 +57,10 @@ function makeDirectories(path: string): void {
     } else if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
   }
 }
+
+/** Windows syncs no folders, and needs no sync of them: NTFS keeps a journal of names. */
+export const isNoSync = (code: string | undefined, platform: NodeJS.Platform): boolean =>
+  platform === 'win32' && (code === 'EPERM' || code === 'EISDIR' || code === 'EACCES')
 
 const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): DiskEntry['kind'] =>
   entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : 'other'
@@ -179,7 +185,9 @@ class NodeDisk implements Disk {
   async syncDirectory(path: string): Promise<void> {
     const fd = await promised<number>('open', path, (done) => fs.open(path, fs.constants.O_RDONLY, done))
     try {
-      await promised<void>('sync', path, (done) => fs.fsync(fd, (error) => done(error, undefined)))
+      await promised<void>('sync', path, (done) =>
+        fs.fsync(fd, (error) => done(error !== null && isNoSync(error.code, process.platform) ? null : error, undefined)),
+      )
     } finally {
       fs.closeSync(fd)
     }
@@ -196,9 +204,18 @@ class NodeDisk implements Disk {
 /** The file system of this machine. */
 export const nodeDisk: Disk = new NodeDisk()
 
-/** Field 22 of /proc/PID/stat counts clock ticks since the machine started. */
-function startedAt(pid: number): string {
+/**
+ * When a process began, as far as the system says it cheaply. Linux: field 22 of /proc/PID/stat counts clock ticks since the machine started.
+ * macOS: what `ps` says, in seconds since 1970. Elsewhere empty: a process is known by its number alone.
+ */
+export function startedAt(pid: number, platform: NodeJS.Platform = process.platform): string {
   try {
+    if (platform === 'darwin') {
+      const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
+      const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { env, encoding: 'latin1', stdio: 'pipe' })
+      const at = Date.parse(`${said.trim()} UTC`)
+      return Number.isNaN(at) ? '' : String(at / 1000)
+    }
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   } catch {
@@ -206,9 +223,14 @@ function startedAt(pid: number): string {
   }
 }
 
+let self: ProcessIdentity | undefined
+
 /** The processes of this machine. */
 export const nodeProcesses: Processes = {
-  self: { pid: process.pid, startedAt: startedAt(process.pid) },
+  get self() {
+    self ??= { pid: process.pid, startedAt: startedAt(process.pid) }
+    return self
+  },
 
   isRunning({ pid, startedAt: since }) {
     try {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskContract } from './disk-contract.test.js'
-import { nodeDisk } from './disk-node.js'
+import { isNoSync, nodeDisk } from './disk-node.js'
 import { DiskError } from './ports.js'
 import { MachineStopped, MemoryDisk } from './testing.js'
 
@@ -19,6 +19,14 @@ diskContract('the real disk', () => {
 })
 
 describe('the real disk', () => {
+  it('takes it for done where Windows does not sync a folder, and no other failure, nowhere else', () => {
+    assert.deepEqual(
+      ['EPERM', 'EISDIR', 'EIO', undefined].map((code) => isNoSync(code, 'win32')),
+      [true, true, false, false],
+    )
+    assert.equal(isNoSync('EPERM', 'linux'), false)
+  })
+
   it('says so, and comes back, where a directory takes no new ones', () => {
     // /proc answers ENOENT to every new name, also where root asks; other systems have no /proc, and may refuse one.
     if (process.platform === 'linux') assert.throws(() => nodeDisk.makeDirectoryNow('/proc/mq/deep'), DiskError)

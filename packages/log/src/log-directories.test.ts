@@ -141,6 +141,22 @@ describe('log directories', () => {
       await assert.rejects(make(directories, 't', 2), { reason: 'failed' })
     })
 
+    it('to no directory that has a folder of that name in other letters, where the system does not tell them apart', async () => {
+      class CaselessDisk extends MemoryDisk {
+        override statNow(path: string) {
+          return super.statNow(path) ?? super.statNow(path.replace('/T-', '/t-'))
+        }
+      }
+      const directories = await open(new CaselessDisk(), new ManualTime(), { dirs: ['/a', '/b'] })
+      await make(directories, 't', 0)
+      await make(directories, 'T', 0)
+      assert.deepEqual(where(directories), { 't-0': '/a', 'T-0': '/b' })
+      const alone = await open(new CaselessDisk(), new ManualTime(), { dirs: ['/a'] })
+      await make(alone, 't', 0)
+      await assert.rejects(make(alone, 'T', 0), { reason: 'name-taken', message: /T-0 cannot be told from t-0/ })
+      assert.deepEqual(alone.directories, [{ path: '/a', isOffline: false }])
+    })
+
     it('to nobody else once the folder was made, and leave nothing open when the rest fails', async () => {
       for (const kind of ['syncDirectory', 'write', 'sync', 'rename'] as const) {
         const disk = new CountingDisk()

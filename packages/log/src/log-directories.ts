@@ -289,8 +289,13 @@ export class BrokerLogDirectories implements LogDirectories {
     let refusal: unknown = new LogDirectoryError('failed', this.#directories[0]!.path, 'every log directory is offline')
     for (const directory of online.sort((a, b) => a.partitionCount - b.partitionCount)) {
       try {
-        directory.makeFolderNow(partition)
-        return directory
+        const taken = directory.nameLike(partition)
+        if (taken === null) {
+          directory.makeFolderNow(partition)
+          return directory
+        }
+        const what = `${formatTopicPartition(partition)} cannot be told from ${taken}: this file system takes their names for the same`
+        refusal = new LogDirectoryError('name-taken', directory.path, what)
       } catch (error) {
         directory.health.failWith(error)
         refusal = error

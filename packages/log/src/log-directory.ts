@@ -38,7 +38,7 @@ import type { TopicConfig } from './topic-config.js'
 export class LogDirectoryError extends Error {
   override readonly name = 'LogDirectoryError'
   constructor(
-    readonly reason: 'locked' | 'not-ours' | 'malformed' | 'duplicate-partition' | 'failed',
+    readonly reason: 'locked' | 'not-ours' | 'malformed' | 'duplicate-partition' | 'name-taken' | 'failed',
     readonly directory: string,
     detail: string,
   ) {
@@ -232,6 +232,14 @@ export class LogDirectory {
   remembers(partition: TopicPartition): boolean {
     const name = formatTopicPartition(partition)
     return !this.logs.has(name) && [...this.#written.values()].some((offsets) => offsets.has(name))
+  }
+
+  /** Where letters are not told by their case (macOS, Windows), two topics would share a folder: the name as it is there, else null. */
+  nameLike(partition: TopicPartition): string | null {
+    const name = formatTopicPartition(partition)
+    if (this.#disk.statNow(this.#pathOf(name)) === null) return null
+    const names = this.#disk.listNow(this.path).map((entry) => entry.name)
+    return names.includes(name) ? null : (names.find((other) => other.toLowerCase() === name.toLowerCase()) ?? name)
   }
 
   /** The folder of a new partition, which need not last yet. */
