@@ -8,7 +8,7 @@
  * and marked: two keys that met there would lose the older one's last value, and nobody can make two that do. Where a search
  * begins is mixed with a seed, so that nobody can make keys that crowd in one place either.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export const OFFSET_MAP_ENTRY_BYTES = 24
 const WORDS = 4
@@ -112,7 +112,8 @@ export class OffsetMap {
       key.copy(bytes)
       bytes[15] = key.length + 1
     } else {
-      createHash('sha256').update(key).digest().copy(bytes, 0, 0, 15)
+      // As a text it costs half of what a Buffer does.
+      bytes.write(hash('sha256', key, 'binary'), 0, 15, 'latin1')
       bytes[15] = HASHED
     }
   }
@@ -120,15 +121,15 @@ export class OffsetMap {
 
 /** Four words and a seed to one number that is not negative (steps and finisher are murmur3's). */
 function mixed(a: number, b: number, c: number, d: number, seed: number): number {
-  let hash = step(step(step(step(seed, a), b), c), d)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  let mix = step(step(step(step(seed, a), b), c), d)
+  mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b)
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35)
+  return (mix ^ (mix >>> 16)) >>> 0
 }
 
-function step(hash: number, word: number): number {
+function step(mix: number, word: number): number {
   let key = Math.imul(word, 0xcc9e2d51)
   key = Math.imul((key << 15) | (key >>> 17), 0x1b873593)
-  const next = hash ^ key
+  const next = mix ^ key
   return (Math.imul((next << 13) | (next >>> 19), 5) + 0xe6546b64) | 0
 }
