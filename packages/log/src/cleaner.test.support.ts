@@ -8,6 +8,8 @@ import type { Logger } from './ports.js'
 export interface CompactedHarness extends Harness {
   /** What was said with `warn` and `error`. */
   readonly said: { readonly level: string; readonly fields: object; readonly text: string }[]
+  /** Whether the high watermark stays where it is. */
+  lags: boolean
 }
 
 /** Cleaned by `runOnce` alone: the cleaner does not begin by itself. */
@@ -20,26 +22,37 @@ export async function compacted({ config, directories, ...options }: HarnessOpti
     directories: { cleaner: 'waits', logger, ...directories },
     ...options,
   })
-  return Object.assign(made, { said })
+  return Object.assign(made, { said, lags: false })
 }
 
 /** One batch of `key=value` pairs (`key` alone is a tombstone), at the time that it is. */
-export async function put({ log, time }: Harness, pairs: string, options: TestBatch = {}): Promise<number> {
+export async function put({ log, time, lags }: CompactedHarness, pairs: string, options: TestBatch = {}): Promise<number> {
   const parts = pairs.split(' ').map((pair) => pair.split('='))
   const keys = parts.map(([key]) => key!)
   const values = parts.map(([, value]) => value ?? null)
   const { lastOffset } = appended(await produce(log, batch({ keys, values, timestamp: time.now(), ...options })))
-  log.updateHighWatermark(log.logEndOffset)
+  if (!lags) log.updateHighWatermark(log.logEndOffset)
   return lastOffset
 }
 
-export async function end({ log, time }: Harness, producerId: number, how: 'commit' | 'abort', producerEpoch = 0): Promise<void> {
+export async function end(
+  { log, time, lags }: CompactedHarness,
+  producerId: number,
+  how: 'commit' | 'abort',
+  producerEpoch = 0,
+): Promise<void> {
   const marker = { producerId, producerEpoch, commit: how === 'commit', coordinatorEpoch: 0, timestamp: time.now() }
   appended(await log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
-  log.updateHighWatermark(log.logEndOffset)
+  if (!lags) log.updateHighWatermark(log.logEndOffset)
 }
 
-export const clean = ({ directories }: Harness): Promise<number> => directories.cleaner!.runOnce()
+/** Cleans what is due. @returns how many logs were */
+export async function clean({ directories }: Harness): Promise<number> {
+  const cleaner = directories.cleaner!
+  const before = cleaner.cleanings
+  while (await cleaner.runOnce());
+  return cleaner.cleanings - before
+}
 
 /** Everything that is stored: `offset:key=value` of each record, `offset:COMMIT`, `first-last:` for a batch without records. */
 export async function stored(log: PartitionLog, from = log.logStartOffset): Promise<string[]> {

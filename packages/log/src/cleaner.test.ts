@@ -111,6 +111,23 @@ describe('a compacted log', () => {
     assert.deepEqual(await stored(log), ['0:a=1', '4:c=1', '5:COMMIT', '8:x=3', '9:x=4'])
   })
 
+  it('does not take a later transaction of a producer for the aborted one', async () => {
+    const made = await compacted()
+    const of = { producerId: 9, producerEpoch: 0, transactional: true }
+    await put(made, 'a=lost', { ...of, baseSequence: 0 })
+    await end(made, 9, 'abort')
+    await put(made, 'a=1')
+    await made.log.roll()
+    await put(made, 'b=1')
+    assert.equal(await clean(made), 1)
+    await put(made, 'a=2', { ...of, baseSequence: 1 })
+    await end(made, 9, 'commit')
+    await made.log.roll()
+    await put(made, 'c=1')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['1:ABORT', '3:b=1', '4:a=2', '5:COMMIT', '6:c=1'])
+  })
+
   it('keeps the last batch of a producer that may write again, without its records', async () => {
     const made = await compacted()
     await put(made, 'a=1 b=1', { producerId: 5, producerEpoch: 1, baseSequence: 0 })

@@ -96,7 +96,7 @@ export class Cleaner {
     const { timers, logger, config } = this.#options
     const cancel = timers.after(delayMs, () => {
       this.#cancels.delete(cancel)
-      const pass = this.#pass()
+      const pass = this.runOnce()
         .catch((error) => {
           logger.error({ error }, 'a pass of the cleaner failed')
           return false
@@ -110,15 +110,11 @@ export class Cleaner {
     this.#cancels.add(cancel)
   }
 
-  /** Cleans every log that is due, one after another. @returns how many were cleaned */
-  async runOnce(): Promise<number> {
-    const before = this.#cleanings
-    while (await this.#pass());
-    return this.#cleanings - before
-  }
-
-  /** Cleans the dirtiest log; then compacted logs lose what lies before their start, or what they no longer keep. */
-  async #pass(): Promise<boolean> {
+  /**
+   * One pass: cleans the dirtiest log that is due; then compacted logs lose what lies before their start, or what they no longer keep.
+   * @returns whether a log was due
+   */
+  async runOnce(): Promise<boolean> {
     const due = await this.#dirtiest()
     if (due !== null) await this.#clean(due)
     for (const log of this.#eligible()) if (!this.#isClosed) await log.applyRetention()

@@ -131,7 +131,8 @@ class Cleaning {
 
   async #mapKeys(): Promise<void> {
     const { segments, firstDirtyOffset, endOffset, aborted } = this.input
-    const transactions = new CleanedTransactions(aborted)
+    // Those that ended before would never meet their marker here, and take a later one of the same producer for theirs.
+    const transactions = new CleanedTransactions(aborted.filter(({ lastOffset }) => lastOffset >= firstDirtyOffset))
     for (const [at, segment] of segments.entries()) {
       const next = segments[at + 1]?.baseOffset ?? endOffset
       if (next <= firstDirtyOffset) continue
