@@ -4,8 +4,8 @@
  *   seen before           new: whole batches, segment by segment       half written: seen next time
  *   |----------|-----|====================|===============|xx
  *
- * What was seen must still be there: when the last batch seen is another by now, or a segment is gone that is not among the oldest,
- * the log was cut or cleaned, and the view has to be loaded anew.
+ * What was seen must still be there: when the last batch seen is another by now, a segment has another size, or one is gone that is
+ * not among the oldest, the log was cut or cleaned, and the view has to be loaded anew.
  */
 import { RecordBatch } from '@mq/protocol'
 import { segmentFile } from './folder-names.js'
@@ -26,6 +26,8 @@ export class CatchUp {
   #last: { readonly position: number; readonly header: Buffer } | null = null
   /** Of the folder, when its names were looked at last; NaN when it has to be looked at again. */
   #namesOf = Number.NaN
+  /** Of the data files that take no more, by base offset: as large as they are below, damaged or not. */
+  readonly #sizes = new Map<number, number>()
 
   private constructor(
     readonly state: LogState,
@@ -35,6 +37,7 @@ export class CatchUp {
   /** From what was loaded just now. */
   static async from(state: LogState, disk: OverlayDisk): Promise<CatchUp> {
     const made = new CatchUp(state, disk)
+    for (const segment of state.segments.all) if (segment !== state.segments.active) made.#whole(segment)
     const { active } = state.segments
     const { offsets } = active.indexes
     await active.data.pinned(async (file) => {
@@ -48,7 +51,7 @@ export class CatchUp {
   async run(): Promise<boolean> {
     const { state, disk } = this
     const bases = this.#basesIfChanged()
-    if (bases !== null && !this.#dropOldest(bases)) return false
+    if (bases !== null && !(this.#dropOldest(bases) && this.#areUnchanged())) return false
     for (;;) {
       const { active } = state.segments
       const path = active.pathOf('log')
@@ -95,11 +98,26 @@ export class CatchUp {
     for (const segment of gone) {
       segments.remove(segment)
       this.state.context.indexMemory.forget(segment)
+      this.#sizes.delete(segment.baseOffset)
       segment.closeNow()
     }
     const start = segments.first.baseOffset
     if (start > this.state.logStartOffset) this.state.moveLogStart(start)
     return true
+  }
+
+  #whole(segment: Segment): void {
+    this.#sizes.set(segment.baseOffset, this.#sizeBelow(segment))
+  }
+
+  #sizeBelow(segment: Segment): number {
+    return this.disk.below.statNow(segment.pathOf('log'))?.sizeInBytes ?? -1
+  }
+
+  /** A cleaned segment has the old one's name. */
+  #areUnchanged(): boolean {
+    const { all, active } = this.state.segments
+    return all.every((segment) => segment === active || this.#sizes.get(segment.baseOffset) === this.#sizeBelow(segment))
   }
 
   #isSame(path: string): boolean {
@@ -152,6 +170,7 @@ export class CatchUp {
     const { active } = state.segments
     for (const kind of ['index', 'timeindex', 'txnindex'] as const) disk.forget(active.pathOf(kind))
     active.unloadIndexes()
+    this.#whole(active)
     const segment = state.newSegment(baseOffset)
     disk.forget(segment.pathOf('log'))
     segment.beginEmpty()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder, endTransactionMarker, type Record } from '@mq/protocol'
+import { clean, compacted, put, stored } from './cleaner.test.support.js'
 import { ALONE, batch } from './log.test.support.js'
 import { MemoryDisk } from './memory-disk.js'
 import { type OpenLog, openLog } from './open-log.js'
@@ -170,6 +171,36 @@ describe('a read-only log beside its writer', () => {
     assert.deepEqual(await valuesOf(reader.records()), ['0:again'])
     await reader.close()
     await writer.close()
+  })
+
+  it('goes on when the segments that it reads are cleaned, and has what is left', async () => {
+    const cleaned = await compacted({ config: { 'segment.bytes': 300, 'index.interval.bytes': 1 } })
+    const environment = {
+      disk: cleaned.disk,
+      clock: cleaned.time,
+      timers: cleaned.time,
+      random: seededRandom(3),
+      processes: ALONE,
+    }
+    for (let at = 0; at < 40; at++) await put(cleaned, `k${at % 5}=v${at} other${at}=x`)
+    const reader = await openReadOnly('/data/t-0', { environment })
+    const before = await valuesOf(reader.records())
+    assert.equal(before.length, 80)
+    const half = reader.records('earliest', { maxBytes: 200 })
+    for (let at = 0; at < 10; at++) await half.next()
+    for (let at = 0; at < 5; at++) await put(cleaned, `k${at}=last`)
+    cleaned.time.advance(1000)
+    assert.equal(await clean(cleaned), 1)
+    cleaned.time.advance(100_000)
+    await settle()
+    for await (const { offset, value } of half) assert.ok(offset >= 10 && offset < 80, `${offset}: ${value}`)
+    await reader.refresh()
+    const left: string[] = []
+    for await (const { offset, key, value } of reader.records()) left.push(`${offset}:${key}=${value}`)
+    assert.deepEqual(left, await stored(cleaned.log))
+    assert.ok(left.length < 60, `${left.length}`)
+    await reader.close()
+    await cleaned.directories.close()
   })
 
   it('does not go past damage into later segments', async () => {

@@ -62,8 +62,9 @@ class PartitionCheck {
   readonly #files = new Map<string, SegmentFile>()
   readonly #bases: number[]
   readonly #producers = new ProducerStates()
-  /** State at an offset is known from here on; the log's start, unless a snapshot stands there. */
-  #snapshots: SnapshotFiles
+  readonly #snapshots: SnapshotFiles
+  /** Nothing is known of producers before it: what lay there is gone, and no snapshot tells of it. */
+  #knownFrom = 0
 
   constructor(readonly task: PartitionTask) {
     this.#name = posix.basename(task.folder)
@@ -134,6 +135,7 @@ class PartitionCheck {
         isNeeded: 'is',
         isRebuilt,
         hasGaps: sofar.hasGaps,
+        knownFrom: this.#knownFrom,
       })
     }
     return verifySegment({
@@ -154,6 +156,8 @@ class PartitionCheck {
 
   /** What an older part of the log, which is not here any more, left behind. */
   #beginAt(base: number): void {
+    const isKnown = base === 0 || this.#snapshots.bytes.has(base)
+    this.#knownFrom = isKnown ? 0 : base
     if (base > 0) verifySnapshot(this.#snapshots, base, { producers: this.#producers, isTaken: true })
   }
 
@@ -249,6 +253,7 @@ class PartitionCheck {
         isLast: hasRecords,
         isRebuilt: false,
         hasGaps,
+        knownFrom: this.#knownFrom,
       })
     const strays = [...this.#snapshots.bytes.keys()].filter((offset) => !bases.has(offset) && offset !== logEndOffset)
     // The newest one that is not older than the active segment is where a start begins.

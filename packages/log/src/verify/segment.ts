@@ -271,6 +271,7 @@ class SegmentCheck {
         atStart: AT_START.nothing,
       })
     }
+    if (nextBase !== null && this.#nextOffset < nextBase) this.#hasGaps = true
     times?.end(nextBase !== null)
     txns.end()
     if (nextBase !== null && this.#nextOffset > nextBase) {

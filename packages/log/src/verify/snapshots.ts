@@ -24,6 +24,8 @@ export type SnapshotTask =
       readonly isRebuilt: boolean
       /** Records were cleaned away, with what they told of their producers. */
       readonly hasGaps: boolean
+      /** What lies below this offset was not looked at. */
+      readonly knownFrom: number
     }
 
 const REBUILDS_SNAPSHOT = 'builds it again from the log'
@@ -53,7 +55,7 @@ export function verifySnapshot({ bytes, report }: SnapshotFiles, offset: number,
     producers.load(read, offset, 0, Number.POSITIVE_INFINITY)
     return
   }
-  const problem = disagreement(read, producers, offset, task.hasGaps)
+  const problem = disagreement(read, offset, task)
   if (problem === null) return
   const atStart = task.isRebuilt
     ? REBUILDS_SNAPSHOT
@@ -66,9 +68,12 @@ export function verifySnapshot({ bytes, report }: SnapshotFiles, offset: number,
 /** Producers that are missing in the snapshot may have expired before it was written, unless they have a transaction open. */
 function disagreement(
   entries: readonly ProducerEntry[],
-  producers: ProducerStates,
   offset: number,
-  hasGaps: boolean,
+  {
+    producers,
+    hasGaps,
+    knownFrom,
+  }: { readonly producers: ProducerStates; readonly hasGaps: boolean; readonly knownFrom: number },
 ): string | null {
   const known = new Set<number>()
   for (const entry of entries) {
@@ -78,7 +83,7 @@ function disagreement(
     if (lastOffset >= offset) return `producer ${producerId} has offset ${lastOffset}, beyond the snapshot's own ${offset}`
     const inLog = producers.entry(producerId)
     if (inLog === undefined || hasGaps) continue
-    const problem = entryProblem(entry, inLog)
+    const problem = entryProblem(entry, inLog, knownFrom)
     if (problem !== null) return `producer ${producerId} has ${problem}`
   }
   if (hasGaps) return null
@@ -88,13 +93,15 @@ function disagreement(
   return null
 }
 
-function entryProblem(entry: ProducerEntry, inLog: ProducerEntry): string | null {
-  const pairs = [
-    ['epoch', entry.producerEpoch, inLog.producerEpoch],
-    ['last sequence', entry.lastSequence, inLog.lastSequence],
-    ['last offset', entry.lastBatch?.lastOffset ?? -1, inLog.lastBatch?.lastOffset ?? -1],
-    ['open transaction at', entry.transactionFirstOffset, inLog.transactionFirstOffset],
-  ] as const
+function entryProblem(entry: ProducerEntry, inLog: ProducerEntry, knownFrom: number): string | null {
+  const lastOffset = entry.lastBatch?.lastOffset ?? -1
+  const opened = entry.transactionFirstOffset
+  const pairs: (readonly [what: string, told: number, is: number])[] = [['epoch', entry.producerEpoch, inLog.producerEpoch]]
+  if (lastOffset >= knownFrom || inLog.lastBatch !== null) {
+    pairs.push(['last sequence', entry.lastSequence, inLog.lastSequence])
+    pairs.push(['last offset', lastOffset, inLog.lastBatch?.lastOffset ?? -1])
+  }
+  if (opened < 0 || opened >= knownFrom) pairs.push(['open transaction at', opened, inLog.transactionFirstOffset])
   const wrong = pairs.find(([, told, is]) => told !== is)
   return wrong === undefined ? null : `${wrong[0]} ${wrong[1]}, the log says ${wrong[2]}`
 }

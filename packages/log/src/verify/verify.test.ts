@@ -14,13 +14,17 @@ import {
 import { join } from 'node:path'
 import { iterateAnyBatches } from '@mq/protocol'
 import { vectors } from '../../../../conformance/index.js'
+import { clean, compacted, end, put } from '../cleaner.test.support.js'
 import { nodeDisk, nodeProcesses } from '../disk-node.js'
+import { ALONE } from '../log.test.support.js'
 import { BrokerLogDirectories } from '../log-directories.js'
 import { openLog, openLogDirectory } from '../open-log.js'
 import { ManualTime, seededRandom } from '../testing.js'
 import { DEFAULT_TOPIC_CONFIG } from '../topic-config.js'
 import type { Finding, Verified } from './finding.js'
 import { type VerifyOptions, verifyLogs } from './verify.js'
+
+const SEED = Number(process.env.SEED ?? 20_261_130)
 
 type Datadir = ReturnType<typeof vectors.extractDatadir>
 
@@ -376,6 +380,54 @@ describe('verifying a directory of our own', function () {
     assert.deepEqual(problemsOf(result), [])
     assert.deepEqual([result.partitions, result.batches], [1, 300])
     assert.ok(result.segments > 10)
+  })
+
+  it(`finds nothing wrong in what the log wrote, whatever it did (seed ${SEED})`, async () => {
+    const random = seededRandom(SEED)
+    const pick = (count: number): number => Math.floor(random.next() * count)
+    let cleaned = 0
+    for (let round = 0; round < 15; round++) {
+      const made = await compacted({
+        config: {
+          'cleanup.policy': round % 2 === 0 ? ['compact'] : ['delete'],
+          'segment.bytes': 600,
+          'index.interval.bytes': 100,
+          'delete.retention.ms': 0,
+        },
+      })
+      const sequences = [0, 0, 0]
+      const open = new Set<number>()
+      const did: number[] = []
+      for (let step = 0; step < 80; step++) {
+        const operation = pick(12)
+        const producerId = pick(3)
+        did.push(operation)
+        made.time.advance(1 + pick(2000))
+        if (operation < 4) await put(made, `k${pick(6)}=v${step}${'.'.repeat(pick(60))}`)
+        else if (operation < 7) {
+          const options = { producerId, producerEpoch: 0, baseSequence: sequences[producerId]!, transactional: true }
+          await put(made, `k${pick(6)}=t${step} k${pick(6)}`, options)
+          sequences[producerId]! += 2
+          open.add(producerId)
+        } else if (operation < 9 && open.delete(producerId)) await end(made, producerId, pick(2) === 0 ? 'abort' : 'commit')
+        else if (operation === 9) await made.log.roll()
+        else if (operation === 10 && round % 2 === 0) cleaned += await clean(made)
+        else if (operation === 10) {
+          await made.log.deleteRecordsBefore(made.log.logStartOffset + pick(4))
+          await made.log.applyRetention()
+        } else if (operation === 11 && pick(4) === 0) {
+          await made.directories.close()
+          await made.reopen()
+          made.log.updateHighWatermark(made.log.logEndOffset)
+        }
+      }
+      made.time.advance(100_000)
+      await made.directories.close()
+      const result = await verified('/data', { environment: { disk: made.disk, processes: ALONE }, indexIntervalBytes: 100 })
+      assert.deepEqual(problemsOf(result), [], `seed ${SEED}, round ${round}: ${did.join(' ')}`)
+      assert.ok(result.batches > 10)
+    }
+    assert.ok(cleaned > 0)
   })
 
   it('takes what a running broker has not written yet for no problem', async () => {
