@@ -7,6 +7,7 @@ import type { IndexMemory } from './index-memory.js'
 import type { OpenFiles } from './open-files.js'
 import { type Refused, refused } from './outcomes.js'
 import { type Clock, type Disk, DiskError, type Logger, type Offload, type Random, type Timers, type Turn } from './ports.js'
+import type { Removals } from './removals.js'
 import type { TailCache } from './tail-cache.js'
 
 export interface LogContext {
@@ -19,6 +20,7 @@ export interface LogContext {
   readonly turn?: Turn | undefined
   readonly files: OpenFiles
   readonly tail: TailCache
+  readonly removals: Removals
   /** On the same disk as `disk`. */
   readonly offload: Offload
   /** What is read from the disk for readers lies in it. */

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition, SlabPool } from '@mq/protocol'
+import { Breather } from './breather.js'
 import { Cleaner } from './cleaner.js'
 import { type CleanerConfig, DEFAULT_CLEANER_CONFIG } from './cleaner-config.js'
 import { CleanerOffsets } from './cleaner-offsets.js'
@@ -28,6 +29,7 @@ import {
   type Timers,
   type Turn,
 } from './ports.js'
+import { Removals } from './removals.js'
 import { TailCache } from './tail-cache.js'
 import type { TopicConfig } from './topic-config.js'
 
@@ -76,6 +78,7 @@ export class BrokerLogDirectories implements LogDirectories {
   readonly #config: DirectoriesConfig & CleanerConfig
   readonly #directories: LogDirectory[] = []
   readonly offload: Offload
+  readonly #removals: Removals
   /** Null when `log.cleaner.enable` is off. */
   readonly cleaner: Cleaner | null
   readonly #byName = new Map<string, PartitionLog>()
@@ -90,6 +93,7 @@ export class BrokerLogDirectories implements LogDirectories {
   private constructor(options: LogDirectoriesOptions) {
     this.#options = options
     this.#config = { ...DEFAULT_DIRECTORIES_CONFIG, ...DEFAULT_CLEANER_CONFIG, ...options.config }
+    this.#removals = new Removals(options.disk, options.timers)
     this.offload = options.offload?.(options.disk, options) ?? new InlineOffload(options.disk, options)
     this.cleaner = this.#config['log.cleaner.enable'] ? this.#newCleaner() : null
   }
@@ -129,6 +133,7 @@ export class BrokerLogDirectories implements LogDirectories {
       logger: options.logger ?? SILENT,
       turn: options.turn,
       offload: this.offload,
+      removals: this.#removals,
       files: new OpenFiles(options.disk, options.openFilesLimit),
       tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
       memory: options.memory ?? new SlabPool(),
@@ -233,8 +238,10 @@ export class BrokerLogDirectories implements LogDirectories {
   /** Removes what the topics' configs no longer keep, but of topics that are held. @returns how many segments */
   async applyRetention(): Promise<number> {
     let removed = 0
+    const breather = new Breather(this.#options)
     for (const log of [...this.#byName.values()]) {
       if (!this.#held.has(log.topicPartition.topic) && !log.isOffline) removed += await log.applyRetention()
+      await breather.breathe()
     }
     return removed
   }
@@ -343,6 +350,7 @@ export class BrokerLogDirectories implements LogDirectories {
     await this.cleaner?.close()
     // A checkpoint that is under way must not replace the last one afterwards.
     await Promise.all(this.#running)
+    await this.#removals.close()
     for (const directory of this.#directories) await directory.close()
     await this.offload.close()
   }
@@ -352,6 +360,7 @@ export class BrokerLogDirectories implements LogDirectories {
     if (!this.#stop()) return
     await this.cleaner?.close()
     await Promise.all(this.#running)
+    await this.#removals.close()
     for (const directory of this.#directories) await directory.abandon()
     await this.offload.close()
   }

@@ -6,6 +6,7 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import { Breather } from './breather.js'
 import {
   HIGH_WATERMARKS,
   LOG_START_OFFSETS,
@@ -86,8 +87,6 @@ export class LogDirectory {
   #checkpoints: Promise<void> = Promise.resolve()
   /** By name: what the checkpoints on the disk hold. An idle broker writes none. */
   readonly #written = new Map<string, PartitionOffsets>()
-  /** Folders that go away with all they hold; cancels of the timers. */
-  readonly #pendingRemovals = new Set<() => void>()
 
   constructor(options: DirectoryOptions) {
     const context = { ...options.context, whenLogWentBack: (log: WentBack) => this.#lowerCheckpoints(log) }
@@ -173,8 +172,12 @@ export class LogDirectory {
         this.#removeLater(name, this.#options.topicConfig(folder.partition.topic)['file.delete.delay.ms'])
     }
     const all = waiting.length
-    const bytesOf = (name: string) => unflushedBytes(this.#disk, this.#pathOf(name), recoveryPoints.get(name) ?? 0)
-    const bytes = this.wasClean ? 0 : waiting.reduce((sum, { name }) => sum + bytesOf(name), 0)
+    const breather = new Breather(this.#options.context)
+    let bytes = 0
+    for (const { name } of this.wasClean ? [] : waiting) {
+      bytes += unflushedBytes(this.#disk, this.#pathOf(name), recoveryPoints.get(name) ?? 0)
+      await breather.breathe()
+    }
     const progress = new RecoveryProgress({ directory: this.path, bytes, logs: all }, this.#options.context)
     let done = 0
     const worker = async (): Promise<void> => {
@@ -187,6 +190,7 @@ export class LogDirectory {
         })
         log.updateHighWatermark(highWatermarks.get(next.name) ?? 0)
         this.#options.whenLoaded(++done, all)
+        await breather.breathe()
       }
     }
     this.#options.context.cleanerOffsets.loadNow(waiting.map(({ partition }) => partition))
@@ -313,11 +317,11 @@ export class LogDirectory {
   }
 
   #removeLater(name: string, delayMs: number): void {
-    const cancel = this.#options.context.timers.after(delayMs, () => {
-      this.#pendingRemovals.delete(cancel)
-      void this.#disk.remove(this.#pathOf(name)).catch((error) => this.health.failWith(error))
+    this.#options.context.removals.later({
+      paths: [this.#pathOf(name)],
+      delayMs,
+      failed: (error) => this.health.failWith(error),
     })
-    this.#pendingRemovals.add(cancel)
   }
 
   /** Writes one of the checkpoints for all partitions, one after the other; a failure takes the directory offline. */
@@ -361,7 +365,6 @@ export class LogDirectory {
 
   /** A clean stop: everything durable, and the mark that says so. */
   async close(): Promise<void> {
-    this.#cancelRemovals()
     const waiting = [...this.logs.values()]
     const worker = async (): Promise<void> => {
       for (let log = waiting.pop(); log !== undefined; log = waiting.pop()) await log.close()
@@ -380,13 +383,7 @@ export class LogDirectory {
 
   /** Lets go of the files as they are. */
   async abandon(): Promise<void> {
-    this.#cancelRemovals()
     for (const log of this.logs.values()) await log.abandon()
     unlockDirectory(this.#disk, this.path)
-  }
-
-  #cancelRemovals(): void {
-    for (const cancel of this.#pendingRemovals) cancel()
-    this.#pendingRemovals.clear()
   }
 }

@@ -236,11 +236,13 @@ export class LogState {
       renamed.push(`${path}.deleted`)
     }
     segment.closeNow()
-    const cancel = this.context.timers.after(this.config()['file.delete.delay.ms'], () => {
-      this.pendingRemovals.delete(cancel)
-      for (const path of renamed) void disk.remove(path).catch((error) => this.context.directory.failWith(error))
+    const takeBack = this.context.removals.later({
+      paths: renamed,
+      delayMs: this.config()['file.delete.delay.ms'],
+      begun: () => this.pendingRemovals.delete(takeBack),
+      failed: (error) => this.context.directory.failWith(error),
     })
-    this.pendingRemovals.add(cancel)
+    this.pendingRemovals.add(takeBack)
   }
 
   /** Runs alone among flushes: what is synced meanwhile must not count for bytes that are written later. */

@@ -4,6 +4,7 @@
  */
 import { formatTopicPartition, RecordsError } from '@mq/protocol'
 import type { AppendOptions } from './append-queue.js'
+import { Breather } from './breather.js'
 import type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from './log-api.js'
 import { LogCompaction } from './log-compaction.js'
 import type { LogContext } from './log-context.js'
@@ -27,6 +28,9 @@ import { deletableSegments } from './retention.js'
 import type { Segment } from './segment.js'
 import { findByTimestamp, findMaxTimestamp, highestProducerIdIn } from './segment-read.js'
 import type { TopicConfig } from './topic-config.js'
+
+/** Segments that retention takes out of a log in one turn of the loop: ten renames and stats each. */
+const REMOVED_AT_ONCE = 16
 
 /** A topic's config that may change while the log is open. */
 export interface ConfigBox {
@@ -303,22 +307,26 @@ export class PartitionLog implements Log {
       let removed = 0
       if (this.compaction.isUnderWay) return removed
       for (;;) {
-        const count = await this.#deletable()
+        const count = Math.min(await this.#deletable(), REMOVED_AT_ONCE)
         if (count === 0) break
-        const { segments } = this.#state
+        const { segments, context, folder } = this.#state
         if (count === segments.count) this.#state.rollNow(this.#state.end)
         this.#state.removeOldestNow(count)
         removed += count
+        // Once it is said that they are gone, they must not come back after a stop of the machine.
+        await context.disk.syncDirectory(folder.path)
       }
-      // Once it is said that they are gone, they must not come back after a stop of the machine.
-      if (removed > 0) await this.#state.context.disk.syncDirectory(this.#state.folder.path)
       return removed
     }, 0)
   }
 
   async #deletable(): Promise<number> {
     const { segments, logStartOffset, logEndOffset, highWatermark, context } = this.#state
-    for (const segment of segments.all) await this.#knowTimes(segment)
+    const breather = new Breather(context)
+    for (const segment of segments.all) {
+      await this.#knowTimes(segment)
+      await breather.breathe()
+    }
     const views = segments.all.map((segment) => ({
       baseOffset: segment.baseOffset,
       sizeInBytes: segment.sizeInBytes,

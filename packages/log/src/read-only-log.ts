@@ -26,6 +26,7 @@ import type { LogEnvironment } from './open-log.js'
 import type { Read, Refused } from './outcomes.js'
 import { OverlayDisk } from './overlay-disk.js'
 import { DiskError, type Logger } from './ports.js'
+import { Removals } from './removals.js'
 import { TailCache } from './tail-cache.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 import { Watchers } from './watch.js'
@@ -311,6 +312,8 @@ async function loadOnce(folder: string, partition: LogPartition, share: ReadOnly
     memory: new SlabPool(),
     logger,
     offload: share.offload,
+    // Nothing of a log that is only read is ever taken away.
+    removals: new Removals(disk, environment.timers),
     directory: new DirectoryHealth(directory),
     cleanerOffsets: new CleanerOffsets(disk, directory, logger),
     producerIdExpirationMs: () => Number.POSITIVE_INFINITY,

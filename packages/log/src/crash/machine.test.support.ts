@@ -59,6 +59,9 @@ export class Machine {
     disk.delays = (operation) => this.#delayed(operation)
   }
 
+  /** Lets on what waits for the end of a turn. */
+  endTurn: () => void = () => {}
+
   #asked(operation: DiskOperation): { take: number } | undefined {
     const { kind, path, sizeInBytes } = operation
     if (!CHANGING.has(kind)) return undefined
@@ -147,6 +150,7 @@ export class Machine {
     for (let idle = 0; idle < 3; ) {
       await setImmediate()
       if (isDone) return operation
+      this.endTurn()
       idle = this.#letOneGo() ? 0 : idle + 1
     }
     throw new Error('an operation never ends')

@@ -35,7 +35,9 @@ export class Life {
   #failure: Error | null = null
 
   constructor(readonly machine: Machine) {
-    this.#turn = machine.random.next() < 0.3 ? new ManualTurn() : undefined
+    const turn = machine.random.next() < 0.3 ? new ManualTurn() : undefined
+    this.#turn = turn
+    machine.endTurn = () => turn?.end()
   }
 
   get directories(): BrokerLogDirectories {
