@@ -35,7 +35,15 @@ const STAGES = [
   {
     name: 'peers',
     budget: 3 * MINUTE,
-    args: [MOCHA, '--no-config', '--reporter', 'dot', 'packages/*/dist/**/*.peer.test.js'],
+    args: [
+      MOCHA,
+      '--no-config',
+      '--reporter',
+      'dot',
+      '--require',
+      join('tools', 'toolchain', 'peers.mjs'),
+      'packages/*/dist/**/*.peer.test.js',
+    ],
     counts: 'mocha',
   },
   { name: 'Java both ways', budget: 5 * MINUTE, args: [join('tools', 'java-both-ways.mjs')], counts: 'closing line' },

@@ -2,16 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CACHE, part, run } from './cache.mjs'
+import { part, run } from './cache.mjs'
 import { needSystem } from './system.mjs'
 
 const HERE = dirname(fileURLToPath(import.meta.url))
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 
-/** Releases: `kafka-3.9.1` is broker, tools and client (with ZooKeeper), `kafka-clients-4.4.0` the newest client alone. */
-const RELEASES = ['kafka-3.9.1', 'kafka-clients-4.4.0']
-
-/** The class path of a release, for `java -cp`. */
+/** The class path of a release, for `java -cp`: `kafka-3.9.1` is broker, tools and client (with ZooKeeper), `kafka-clients-4.4.0` the newest client alone. */
 export async function classPath(release) {
   await needSystem('java')
   const pom = join(HERE, `${release}.pom.xml`)
@@ -45,5 +42,3 @@ export const SMALL_JVM = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
   `-Djava.io.tmpdir=${process.env.TMPDIR ?? '/tmp'}`,
 ]
-
-const JAVA_CACHE = join(CACHE, 'java')

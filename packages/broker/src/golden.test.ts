@@ -195,6 +195,23 @@ describe('Odd input to a whole broker', () => {
     assert.deepEqual((await send(9, 0)).error, 'INVALID_PRODUCER_EPOCH')
   })
 
+  it('OffsetCommit v2 with the largest retention time: kept, where Kafka forgets it at once', async () => {
+    await client.ask('FindCoordinator', 1, { key: 'kept', keyType: 0 })
+    const partitions = [{ partitionIndex: 0, committedOffset: 3, committedMetadata: '' }]
+    for (const retentionTimeMs of [2n ** 63n - 1n, 2n ** 53n]) {
+      const commit = { groupId: 'kept', generationIdOrMemberEpoch: -1, memberId: '', retentionTimeMs }
+      const { topics } = await client.ask('OffsetCommit', 2, { ...commit, topics: [{ name: 'odd', partitions }] })
+      assert.equal(name(topics[0]!.partitions[0]!.errorCode), 'NONE')
+      const fetched = await client.ask('OffsetFetch', 1, { groupId: 'kept', topics: [{ name: 'odd', partitionIndexes: [0] }] })
+      assert.equal(fetched.topics[0]!.partitions[0]!.committedOffset, 3)
+    }
+  })
+
+  it('InitProducerId with a producer id beyond 2^53: closed', async () => {
+    const asked = { transactionalId: null, transactionTimeoutMs: 1000, producerId: 2n ** 53n, producerEpoch: 0 }
+    await assert.rejects(client.ask('InitProducerId', 4, asked), /closed/)
+  })
+
   it('a timestamp two days ahead: accepted', async () => {
     assert.equal(await errorOf(batchOf({}, 2, Date.now() + 2 * 86_400_000)), 'NONE')
   })

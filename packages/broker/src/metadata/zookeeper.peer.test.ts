@@ -18,7 +18,7 @@ interface Tools {
 }
 
 describe('a real ZooKeeper', function () {
-  this.timeout(120_000) // the server's start, and on a fresh machine its jars
+  this.timeout(120_000) // the server's start
   storeContract('ZooKeeper 3.8', async () => {
     const tools = (await import(pathToFileURL(join(ROOT, 'tools', 'apache.mjs')).href)) as Tools
     const dir = mkdtempSync(join(tmpdir(), 'mq-zookeeper-'))

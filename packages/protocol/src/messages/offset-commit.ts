@@ -1,6 +1,6 @@
 // OffsetCommit: positions of a group.
 
-import { array, int16, int32, int64, nullableString, offset, string, timestamp, uuid } from '../schema/fields.js'
+import { array, int16, int32, nullableString, offset, string, timestamp, uuid } from '../schema/fields.js'
 import { type Body, message } from '../schema/message.js'
 
 // v0 keeps offsets in ZooKeeper, later versions in __consumer_offsets. v9 takes members of KIP-848, v10 names topics by id.
@@ -12,7 +12,8 @@ export const OffsetCommitRequest = message(
     generationIdOrMemberEpoch: int32('1+', { default: -1, ignorable: true }),
     memberId: string('1+', { ignorable: true }),
     groupInstanceId: nullableString('7+', { default: null }), // KIP-345
-    retentionTimeMs: int64('2-4', { default: -1, ignorable: true }), // -1: offsets.retention.minutes of the broker (KIP-211)
+    // -1: offsets.retention.minutes of the broker (KIP-211). The largest there is means for ever: clamped as a time is.
+    retentionTimeMs: timestamp('2-4', { default: -1, ignorable: true }),
     topics: array('0+', {
       name: string('0-9', { ignorable: true }),
       topicId: uuid('10+', { ignorable: true }),
