@@ -5,12 +5,18 @@ import type { RawClient } from '../raw-client.js'
 
 const CREATE_TIMEOUT_MS = 60_000
 
+/** INVALID_REPLICATION_FACTOR: a broker that has just started does not know yet that it is there. */
+const NO_BROKER_YET = 38
+
 export async function createTopic(client: RawClient, name: string, partitions: number): Promise<void> {
-  const { topics } = await client.call('CreateTopics', 5, {
-    topics: [{ name, numPartitions: partitions, replicationFactor: 1 }],
-    timeoutMs: CREATE_TIMEOUT_MS,
-  })
-  if (topics[0]!.errorCode !== 0) throw new Error(`CreateTopics answered ${topics[0]!.errorCode}`)
+  const topics = [{ name, numPartitions: partitions, replicationFactor: 1 }]
+  for (;;) {
+    const answer = await client.call('CreateTopics', 5, { topics, timeoutMs: CREATE_TIMEOUT_MS })
+    const { errorCode } = answer.topics[0]!
+    if (errorCode === 0) break
+    if (errorCode !== NO_BROKER_YET) throw new Error(`CreateTopics answered ${errorCode}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
   for (;;) {
     const metadata = await client.call('Metadata', 9, { topics: [{ name }], allowAutoTopicCreation: false })
     const [topic] = metadata.topics
