@@ -86,6 +86,32 @@ describe('BatchBuilder', function () {
     assert.deepEqual(read!.headers, [{ key: '鍵', value: Buffer.from('🗝') }])
   })
 
+  it('writes long strings of any characters, also where a batch ends', () => {
+    const texts = ['a', 'é', '€', '😀', '\ud800'].flatMap((character) =>
+      [32, 33, 40, 300].flatMap((length) => ['', 'x', 'xy'].map((before) => before + character + 'a'.repeat(length) + character)),
+    )
+    const builder = new BatchBuilder({})
+    for (const value of texts) assert.equal(builder.tryAppend({ timestamp: 1, key: value, value }), true)
+    const read = [...new RecordBatch(builder.build()).records()]
+    assert.deepEqual(
+      read.map(({ value }) => value!.toString('hex')),
+      texts.map((text) => Buffer.from(text).toString('hex')),
+    )
+    for (const text of texts) {
+      const exact = new BatchBuilder({})
+      exact.tryAppend({ timestamp: 1, key: null, value: text })
+      exact.tryAppend({ timestamp: 1, key: null, value: text })
+      for (const [maxBytes, fits] of [
+        [exact.sizeInBytes, true],
+        [exact.sizeInBytes - 1, false],
+      ] as const) {
+        const limited = new BatchBuilder({ maxBytes })
+        limited.tryAppend({ timestamp: 1, key: null, value: text })
+        assert.equal(limited.tryAppend({ timestamp: 1, key: null, value: text }), fits)
+      }
+    }
+  })
+
   it('takes the first record always, others only within the budget', () => {
     fc.assert(
       fc.property(fc.array(record, { minLength: 1, maxLength: 30 }), fc.nat(2000), (records, maxBytes) => {

@@ -203,8 +203,9 @@ function sizeOfHeader(header: { readonly key: string; readonly value: Buffer | s
 }
 
 /** What Node has behind Buffer.write, without its checks: the room was measured. */
-interface Utf8Writable {
+interface Writable {
   utf8Write(text: string, at: number, length: number): number
+  latin1Write(text: string, at: number, length: number): number
 }
 
 function writePart(bytes: Buffer, at: number, part: Buffer | string | null, length: number): number {
@@ -213,7 +214,9 @@ function writePart(bytes: Buffer, at: number, part: Buffer | string | null, leng
   if (typeof part !== 'string') bytes.set(part!, start)
   else if (length <= SHORT_STRING && length === part.length)
     for (let i = 0; i < length; i++) bytes[start + i] = part.charCodeAt(i)
-  else (bytes as unknown as Utf8Writable).utf8Write(part, start, length)
+  // A byte for each character is ASCII, which is copied; utf8Write would measure it again.
+  else if (length === part.length) (bytes as unknown as Writable).latin1Write(part, start, length)
+  else (bytes as unknown as Writable).utf8Write(part, start, length)
   return start + length
 }
 
