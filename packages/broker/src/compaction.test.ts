@@ -82,7 +82,12 @@ describe('the offsets topic in a running broker', function () {
   }
 
   const start = (time: ManualTime, options: StartBrokerOptions = {}) =>
-    startBroker({ directory, environment: { clock: time, timers: time }, ...options, configs: { ...CONFIGS, ...options.configs } })
+    startBroker({
+      directory,
+      environment: { clock: time, timers: time },
+      ...options,
+      configs: { ...CONFIGS, ...options.configs },
+    })
 
   it('of fifty partitions is compacted in threads; groups keep what they committed, also over a restart', async () => {
     const time = new ManualTime()
