@@ -1,4 +1,5 @@
 /** Reads what is no longer in memory: from the disk, segment by segment, with damaged indexes built again on the way. */
+import { releaseAll } from '@mq/protocol'
 import type { LogState } from './log-state.js'
 import { type Refused, refused } from './outcomes.js'
 import { DiskError } from './ports.js'
@@ -20,6 +21,7 @@ export async function readCold(state: LogState, offset: number, options: Segment
     }
     // What stands there now may be another segment than the one that was read, with other aborted transactions.
     if (wasReplaced(state, segment, offset)) {
+      releaseAll(read?.slices ?? [])
       segment = state.segments.floor(offset)
       continue
     }
