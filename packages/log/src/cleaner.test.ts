@@ -1,7 +1,7 @@
 /** The cleaner on a log in memory: what stays, where it stops, and what becomes of logs that it cannot clean. */
 import assert from 'node:assert/strict'
 import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
-import { PARTITION } from './log.test.support.js'
+import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
 
 const DAY = 86_400_000
 
@@ -185,6 +185,105 @@ describe('a compacted log', () => {
     assert.equal(made.log.isOffline, false)
   })
 
+  it('never has more than 2^31-1 offsets in a segment (KAFKA-6264)', async () => {
+    const made = await compacted()
+    const far = 2 ** 31 + 10
+    await put(made, 'a=1 b=1')
+    await made.log.roll()
+    const leaders = batch({ keys: ['b'], values: ['2'], baseOffset: far, leaderEpoch: 0, timestamp: made.time.now() })
+    appended(await made.log.append(leaders, { origin: 'replication', leaderEpoch: 0 }))
+    await made.log.roll()
+    await put(made, 'c=1')
+    assert.equal(await clean(made), 1)
+    assert.equal(made.log.segmentViews().length, 3)
+    assert.deepEqual(await stored(made.log), ['0:a=1', `${far}:b=2`, `${far + 1}:c=1`])
+    await made.directories.close()
+    await made.reopen()
+    assert.deepEqual(await stored(made.log), ['0:a=1', `${far}:b=2`, `${far + 1}:c=1`])
+  })
+
+  it('takes an empty value for a value, and none for a tombstone', async () => {
+    const made = await compacted({ config: { 'delete.retention.ms': 0 } })
+    await put(made, 'k1=1 k2=1')
+    await put(made, 'k1 k2=')
+    for (let round = 0; round < 2; round++) {
+      await made.log.roll()
+      await put(made, 'x=1')
+      await clean(made)
+    }
+    assert.deepEqual(await stored(made.log), ['3:k2=', '4:x=1', '5:x=1'])
+  })
+
+  it('drops records without a key', async () => {
+    const made = await compacted()
+    appended(
+      await made.log.append(batch({ keys: [null, 'a'], values: ['1', '1'], baseOffset: 0 }), {
+        origin: 'replication',
+        leaderEpoch: 0,
+      }),
+    )
+    await made.log.roll()
+    await put(made, 'x=1')
+    await clean(made)
+    assert.deepEqual(await stored(made.log), ['1:a=1', '2:x=1'])
+  })
+
+  it('waits for min.compaction.lag.ms, and longer than max.compaction.lag.ms for nothing', async () => {
+    const made = await compacted({
+      config: { 'min.compaction.lag.ms': DAY, 'min.cleanable.dirty.ratio': 1, 'max.compaction.lag.ms': 2 * DAY },
+    })
+    await put(made, 'a=1')
+    await put(made, 'a=2')
+    await made.log.roll()
+    await put(made, 'x=1')
+    made.time.advance(2 * DAY)
+    assert.equal(await clean(made), 0)
+    made.time.advance(1)
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['1:a=2', '2:x=1'])
+  })
+
+  it('with cleanup.policy=compact,delete loses old segments as well, in the same pass', async () => {
+    const made = await compacted({ config: { 'cleanup.policy': ['compact', 'delete'], 'retention.ms': DAY } })
+    await put(made, 'a=1 b=1')
+    await put(made, 'a=2')
+    await made.log.roll()
+    await put(made, 'c=1')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['1:b=1', '2:a=2', '3:c=1'])
+    made.time.advance(DAY / 2)
+    await made.log.roll()
+    await put(made, 'd=1')
+    made.time.advance(DAY / 2 + 1)
+    await clean(made)
+    assert.equal(made.log.logStartOffset, 4)
+    assert.deepEqual(await stored(made.log), ['4:d=1'])
+    assert.equal(await clean(made), 0)
+    assert.deepEqual(made.said, [])
+  })
+
+  it('is cleaned by itself, at most two at a time, again after log.cleaner.backoff.ms', async () => {
+    const made = await dirty({ config: { 'log.cleaner.threads': 5, 'log.cleaner.backoff.ms': 1000 } })
+    const cleaner = made.directories.cleaner!
+    made.directories.startCleaner()
+    assert.equal(made.time.pendingTimers >= 2, true)
+    const until = async (count: number, stepMs: number) => {
+      for (let turns = 0; cleaner.cleanings < count && turns < 1000; turns++) {
+        made.time.advance(stepMs)
+        await new Promise((resume) => setImmediate(resume))
+      }
+      assert.equal(cleaner.cleanings, count)
+    }
+    await until(1, 0)
+    await made.log.roll()
+    await put(made, 'a=9')
+    for (let turns = 0; turns < 50; turns++) await new Promise((resume) => setImmediate(resume))
+    assert.equal(cleaner.cleanings, 1, 'it rests')
+    await until(2, 1000)
+    await made.directories.close()
+    assert.equal(made.time.pendingTimers, 0)
+  })
+
   it('reads on while it is cleaned, and finds times and offsets afterwards', async () => {
     const made = await compacted({ directories: { tailCacheBytes: 0 } })
     for (let round = 0; round < 20; round++) await put(made, `a=${round} k${round}=1`, { timestamp: 1000 + round })
@@ -249,8 +348,8 @@ describe('a compacted log', () => {
   })
 })
 
-async function dirty(): Promise<CompactedHarness> {
-  const made = await compacted()
+async function dirty(directories: HarnessOptions['directories'] = {}): Promise<CompactedHarness> {
+  const made = await compacted({ directories })
   await put(made, 'a=1')
   await put(made, 'a=2 b=1')
   await made.log.roll()
