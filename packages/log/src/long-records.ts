@@ -34,9 +34,10 @@ export function validateShort(records: Buffer, options: ValidateOptions): Valida
 
 /** What the header alone tells; false for bytes that are no batch. */
 export function areLong(records: Buffer, config: TopicConfig): boolean {
+  if (records.length <= MOST_REBUILT_BYTES) return false
   const sizeInBytes = storedSizeAt(records, 0)
   if (sizeInBytes === null || sizeInBytes > records.length) return false
-  if (RECORD_BATCH.magic.get(records, 0) !== 2) return records.length > MOST_REBUILT_BYTES
+  if (RECORD_BATCH.magic.get(records, 0) !== 2) return true
   const codec = RECORD_BATCH.attributes.get(records, 0) & CODEC_BITS
   const isRebuilt = targetCodec(config, codec) !== codec
   if (codec === 0 && !isRebuilt) return false

@@ -53,7 +53,7 @@ export const produce = handler('Produce', { versions: '0-11' }, (request, contex
   const isTransactional = headers.some((ofTopic) => ofTopic.some((one) => one !== 'CORRUPT_MESSAGE' && one.isTransactional))
   // A transactional batch without an id condemns the whole request.
   const isUnauthorized = isTransactional && request.transactionalId === null
-  const pending: Promise<void>[] = []
+  const pending: { outcome: Promise<Settled>; settle: (settled: Settled) => void }[] = []
   request.topicData.forEach(({ name, partitionData }, topicAt) => {
     const partitionResponses = answers.addTopic(name)
     partitionData.forEach(({ index, records }, at) => {
@@ -64,12 +64,18 @@ export const produce = handler('Produce', { versions: '0-11' }, (request, contex
       const settle = (settled: Settled) => {
         partitionResponses[place] = answers.answer(name, index, settled)
       }
-      if (outcome instanceof Promise) pending.push(outcome.then(settle))
+      if (outcome instanceof Promise) pending.push({ outcome, settle })
       else settle(outcome)
     })
   })
-  if (pending.length === 0) return answers.conclude()
-  return (pending.length === 1 ? pending[0]! : allOver(pending)).then(() => answers.conclude())
+  const [first] = pending
+  if (first === undefined) return answers.conclude()
+  if (pending.length > 1)
+    return allOver(pending.map(({ outcome, settle }) => outcome.then(settle))).then(() => answers.conclude())
+  return first.outcome.then((settled) => {
+    first.settle(settled)
+    return answers.conclude()
+  })
 })
 
 /** Resolves when the last one is over, also when one failed: until then the log looks at the request's bytes. */
