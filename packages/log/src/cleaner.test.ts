@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
 import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
+import { InlineOffload } from './offload.js'
+import { ManualTurn } from './testing.js'
 
 const DAY = 86_400_000
 
@@ -282,6 +284,27 @@ describe('a compacted log', () => {
     await until(2, 1000)
     await made.directories.close()
     assert.equal(made.time.pendingTimers, 0)
+  })
+
+  it('lets others have their turn after each chunk, where it is cleaned on the loop', async () => {
+    const turn = new ManualTurn()
+    const made = await compacted({ directories: { offload: (disk, time) => new InlineOffload(disk, { ...time, turn }) } })
+    for (let round = 0; round < 5; round++) {
+      await put(made, `a=${round}`)
+      await made.log.roll()
+    }
+    const cleaning = clean(made)
+    let isDone = false
+    let turns = 0
+    void cleaning.then(() => {
+      isDone = true
+    })
+    for (; !isDone; turns++) {
+      await new Promise((resume) => setImmediate(resume))
+      turn.end()
+    }
+    assert.ok(turns > 10, `${turns} turns for five segments that are read twice`)
+    assert.deepEqual(await stored(made.log), ['4:a=4'])
   })
 
   it('reads on while it is cleaned, and finds times and offsets afterwards', async () => {

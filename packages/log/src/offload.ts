@@ -99,10 +99,10 @@ export abstract class JobQueue<Table extends JobTable> implements OffloadOf<Jobs
 export async function runHere(
   table: JobTable,
   disk: Disk,
-  { clock, timers }: Time,
+  { clock, timers, turn }: Time,
   { name, input, signal, progress }: Running,
 ): Promise<unknown> {
-  return table[name]!.run(input as never, { disk, clock, timers, isCancelled: () => signal.aborted, progress })
+  return table[name]!.run(input as never, { disk, clock, timers, turn, isCancelled: () => signal.aborted, progress })
 }
 
 /** For jobs that ask for no time: it stands still, and nobody waits. */

@@ -22,6 +22,8 @@ export interface Timers {
 export interface Time {
   readonly clock: Clock
   readonly timers: Timers
+  /** With it, long work on the event loop lets others have their turn. */
+  readonly turn?: Turn | undefined
 }
 
 /** Runs a piece of work after what runs now has ended, so that writes which arrive together leave together. */

@@ -302,6 +302,8 @@ class Cleaning {
   }
 
   async #next(chunks: SegmentChunks, position: number) {
+    const { turn } = this.context
+    if (turn !== undefined) await new Promise<void>((resume) => turn.afterThisTurn(resume))
     this.#goOn()
     const chunk = await chunks.read(position)
     await this.#moved(chunk.sizeInBytes)
