@@ -19,6 +19,11 @@ describe('checkpoint files', () => {
     assert.equal(epochsToText([{ epoch: 0, startOffset: 157 }]).toString(), '0\n1\n0 157\n')
   })
 
+  it('have no entries while they are empty, as a Java broker makes them', () => {
+    assert.deepEqual(readOffsets(Buffer.alloc(0)), new Map())
+    assert.deepEqual(readEpochs(Buffer.alloc(0)), [])
+  })
+
   it('are the old one or the new one after a stop at any operation', async () => {
     for (let operation = 0; operation < 12; operation++) {
       const disk = new MemoryDisk()

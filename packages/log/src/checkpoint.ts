@@ -68,6 +68,8 @@ export function epochsToText(entries: readonly EpochEntry[]): Buffer {
 
 /** The fields of each line, or what is wrong with the file. */
 function parse(bytes: Buffer, fieldCount: number): string[][] | Problem {
+  // A Java broker makes its checkpoints empty and fills them half a minute later.
+  if (bytes.length === 0) return []
   const text = bytes.toString('utf8')
   if (!text.endsWith('\n')) return { problem: 'no end of line at its end' }
   const [version, count, ...rows] = text.slice(0, -1).split('\n')
