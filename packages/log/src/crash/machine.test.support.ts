@@ -158,8 +158,11 @@ export class Machine {
 
   /** Lets everything that is under way end. */
   async settle(): Promise<void> {
-    do await setImmediate()
-    while (this.#letOneGo())
+    for (let idle = 0; idle < 3; ) {
+      await setImmediate()
+      this.endTurn()
+      idle = this.#letOneGo() ? 0 : idle + 1
+    }
   }
 
   /** Lets some of what is under way go on. */
