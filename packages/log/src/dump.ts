@@ -2,8 +2,10 @@
  * The files of a partition's folder as plain entries, for people: `mq dump`, `mq log dump`, tests, tools. Nothing here changes a
  * file, and damage is told where it stands instead of ending the reading with an exception.
  */
+
 import { posix } from 'node:path'
 import { LegacyBatch, RecordBatch, RecordsError, readControlRecord } from '@mq/protocol'
+import { absolutePath } from './absolute-path.js'
 import { readEpochs, readOffsets } from './checkpoint.js'
 import { nodeDisk } from './disk-node.js'
 import { segmentFile } from './folder-names.js'
@@ -63,7 +65,7 @@ export interface DumpOptions {
  */
 export async function* logFileEntries(path: string, options: DumpOptions = {}): AsyncGenerator<DumpEntry, void, undefined> {
   const { disk = nodeDisk, progress } = options
-  const name = posix.basename(path)
+  const name = posix.basename(absolutePath(path))
   if (kindOfLogFile(name) === 'segment') {
     for await (const { batch, entry } of segmentBatches(path, options)) {
       yield entry
@@ -103,12 +105,13 @@ export function logRecordBytes(path: string, disk: Disk = nodeDisk): number {
 }
 
 function segmentsOf(disk: Disk, path: string): { readonly path: string; readonly baseOffset: number }[] {
-  const stat = disk.statNow(path)
+  const at = absolutePath(path)
+  const stat = disk.statNow(at)
   if (stat === null) throw new DiskError('ENOENT', 'open', path, 'no such file or directory')
-  if (stat.kind === 'file') return [{ path, baseOffset: segmentFile(posix.basename(path))?.baseOffset ?? 0 }]
+  if (stat.kind === 'file') return [{ path: at, baseOffset: segmentFile(posix.basename(at))?.baseOffset ?? 0 }]
   return disk
-    .listNow(path)
-    .map(({ name }) => ({ path: posix.join(path, name), file: segmentFile(name) }))
+    .listNow(at)
+    .map(({ name }) => ({ path: posix.join(at, name), file: segmentFile(name) }))
     .filter(({ file }) => file?.kind === 'log' && file.suffix === '')
     .map((found) => ({ path: found.path, baseOffset: found.file!.baseOffset }))
     .sort((a, b) => a.baseOffset - b.baseOffset)

@@ -2,8 +2,9 @@
  * A log for one's own use, without a broker: opened in one line, its ends moved by nobody else. The files are those of a broker's
  * log directory: each log is a folder `topic-partition` in it.
  */
-import { posix } from 'node:path'
+
 import { type AppendRecord, BatchBuilder, type CodecName } from '@mq/protocol'
+import { absolutePath } from './absolute-path.js'
 import type { PartitionLog } from './log.js'
 import type { LogPartition } from './log-api.js'
 import { BrokerLogDirectories } from './log-directories.js'
@@ -81,7 +82,7 @@ export async function openLog(directory: string, options: OpenLogOptions = {}): 
  */
 export async function openLogDirectory(directory: string, options: OpenDirectoryOptions = {}): Promise<OpenLogDirectory> {
   const { environment = nodeEnvironment, logger } = options
-  const path = posix.resolve(directory)
+  const path = absolutePath(directory)
   const config: TopicConfig = { ...DEFAULT_TOPIC_CONFIG, ...KEEP_ALL, ...options.config }
   const owner = readDirectoryOwner(environment.disk, path)
   const directories = await BrokerLogDirectories.open({

@@ -1,6 +1,8 @@
 /** A whole log directory, looked into without touching it: see read-only-log.ts. */
+
 import { posix } from 'node:path'
 import { formatTopicPartition } from '@mq/protocol'
+import { absolutePath } from './absolute-path.js'
 import { CLEAN_SHUTDOWN, type MetaProperties } from './directory-files.js'
 import { lockHolder } from './directory-lock.js'
 import { partitionFolder } from './folder-names.js'
@@ -13,7 +15,7 @@ import { ReadOnlyLog, type ReadOnlyOptions, type ReadOnlyShare, shareOf } from '
  * @throws LogDirectoryError when its meta.properties cannot be read; DiskError
  */
 export async function openDirectoryReadOnly(directory: string, options: ReadOnlyOptions = {}): Promise<ReadOnlyDirectory> {
-  const path = posix.resolve(directory)
+  const path = absolutePath(directory)
   const share = shareOf(options)
   const owner = readDirectoryOwner(share.disk, path)
   const logs = new Map<string, ReadOnlyLog>()

@@ -3,8 +3,10 @@
  * may be at work in it. What a start would repair is repaired in memory (overlay-disk.ts), so that the same records come out, and is
  * told in `damage` and `cut`.
  */
+
 import { posix } from 'node:path'
 import { formatTopicPartition, SlabPool } from '@mq/protocol'
+import { absolutePath } from './absolute-path.js'
 import { CatchUp } from './catch-up.js'
 import { LOG_START_OFFSETS, RECOVERY_POINTS, readOffsets, readSmallFile } from './checkpoint.js'
 import { CleanerOffsets } from './cleaner-offsets.js'
@@ -77,7 +79,7 @@ export function shareOf({ environment = NODE, refreshMs = REFRESH_MS }: ReadOnly
  * @throws LogDirectoryError when its name is none of a partition's folder; DiskError when it cannot be read
  */
 export function openReadOnly(folder: string, options: ReadOnlyOptions = {}): Promise<ReadOnlyLog> {
-  return ReadOnlyLog.open(posix.resolve(folder), shareOf(options))
+  return ReadOnlyLog.open(absolutePath(folder), shareOf(options))
 }
 
 interface Loaded {

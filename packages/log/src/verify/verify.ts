@@ -2,8 +2,10 @@
  * Verifies a log directory, the folder of a partition, or one segment, without changing anything: every batch, every index entry
  * against the data, every snapshot, checkpoint and id; and says of each fault what a start would do about it.
  */
+
 import { posix } from 'node:path'
 import { formatTopicPartition } from '@mq/protocol'
+import { absolutePath } from '../absolute-path.js'
 import {
   HIGH_WATERMARKS,
   LOG_START_OFFSETS,
@@ -41,7 +43,7 @@ export type VerifyTarget =
 
 /** Null when it is nothing that can be verified. @throws DiskError when there is nothing */
 export function verifyTarget(disk: Disk, path: string): VerifyTarget | null {
-  const at = posix.resolve(path)
+  const at = absolutePath(path)
   const stat = disk.statNow(at)
   if (stat === null) throw new DiskError('ENOENT', 'open', path, 'no such file or directory')
   if (stat.kind === 'file') {
