@@ -1,6 +1,6 @@
 /** The contestant of `bench:write` in Node.js: our log's append, and the limits that the file system and the checksum set. */
 
-import { closeSync, openSync, rmSync, writevSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, rmSync, writevSync } from 'node:fs'
 import { type Appended, nodeEnvironment, type PartitionLog, type Refused } from '@mq/log'
 import { crc32c, RECORD_BATCH } from '@mq/protocol'
 import { build } from 'hdr-histogram-js'
@@ -57,6 +57,21 @@ function writev(path: string, count: number, batchesAWrite: number, withCrc: boo
       for (const batch of slices)
         if (crc32c(batch, RECORD_BATCH.attributes.at) !== RECORD_BATCH.crc.get(batch, 0)) throw new Error('wrong CRC')
     position += writevSync(file, slices, position)
+  }
+  const usage = end(count, position)
+  closeSync(file)
+  rmSync(path)
+  return usage
+}
+
+/** One after the other, each durable before the next: what a lone caller can get at best. */
+function writeDurably(path: string, count: number): Usage {
+  const file = openSync(path, 'w')
+  const end = beginUsage()
+  let position = 0
+  for (let at = 0; at < count; at++) {
+    position += writevSync(file, [nextBatch()], position)
+    fdatasyncSync(file)
   }
   const usage = end(count, position)
   closeSync(file)
@@ -124,6 +139,7 @@ void obey({
     }
   },
 
+  fdatasync: (path, count) => writeDurably(path!, Number(count)),
   writev: (path, count, batchesAWrite) => writev(path!, Number(count), Number(batchesAWrite), false),
   'writev-crc': (path, count, batchesAWrite) => writev(path!, Number(count), Number(batchesAWrite), true),
 })
