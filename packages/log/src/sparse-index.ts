@@ -1,17 +1,26 @@
 /**
- * Sorted entries of a fixed size, and the floor search in them: what the offset index and the time index have in common.
- *
- * An index holds its file's own bytes and searches them in place (DESIGN 4.8): the warm end first, since most readers are near it,
- * then a guess by interpolation and a widening bracket around it. Nothing here touches the disk.
+ * Sorted entries of a fixed size: what the offset index and the time index have in common. An index is decoded once, into words of this
+ * machine's byte order (DESIGN 4.8): a search over an Int32Array takes half the time of one over the file's own bytes. Nothing here
+ * touches the disk.
  */
 
-/** Kafka's warm section: the last 8 KiB of an index answer nearly every lookup. */
-const WARM_BYTES = 8192
+const WORD_BYTES = 4
+/** Files are big endian. */
+const MUST_SWAP = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
-/** A growing block of entries. `bytes` may be longer than what is filled. */
+/** The words of an index file; bytes behind the last whole one are left out. */
+export function wordsOf(bytes: Buffer): Int32Array {
+  const words = new Int32Array(Math.floor(bytes.length / WORD_BYTES))
+  const copy = Buffer.from(words.buffer)
+  bytes.copy(copy)
+  if (MUST_SWAP) copy.swap32()
+  return words
+}
+
+/** A growing block of entries. `words` may be longer than what is filled. */
 export abstract class SparseIndex {
-  protected bytes: Buffer
-  protected view: DataView
+  protected words: Int32Array
+  readonly #wordsAnEntry: number
   #count: number
 
   /** `maxBytes` is `segment.index.bytes`; `bytes` are the entries of an existing file. */
@@ -21,9 +30,9 @@ export abstract class SparseIndex {
     readonly entrySize: number,
     bytes: Buffer | null,
   ) {
-    this.bytes = bytes ?? Buffer.alloc(0)
-    this.view = viewOf(this.bytes)
-    this.#count = Math.floor(this.bytes.length / entrySize)
+    this.words = bytes === null ? new Int32Array(0) : wordsOf(bytes)
+    this.#wordsAnEntry = entrySize / WORD_BYTES
+    this.#count = Math.floor(this.words.length / this.#wordsAnEntry)
   }
 
   get entryCount(): number {
@@ -41,17 +50,17 @@ export abstract class SparseIndex {
 
   /** The entries from number `from` on, as they stand in the file. */
   entryBytes(from = 0): Buffer {
-    return this.bytes.subarray(from * this.entrySize, this.sizeInBytes)
+    const bytes = Buffer.from(this.words.slice(from * this.#wordsAnEntry, this.#count * this.#wordsAnEntry).buffer)
+    return MUST_SWAP ? bytes.swap32() : bytes
   }
 
-  /** Room for one more entry; the result is where it begins. */
+  /** Room for one more entry; the result is the number of its first word. */
   protected grow(): number {
-    const at = this.sizeInBytes
-    if (at + this.entrySize > this.bytes.length) {
-      const larger = Buffer.alloc(Math.max(16 * this.entrySize, Math.min(at * 2, at + (1 << 20))))
-      this.bytes.copy(larger, 0, 0, at)
-      this.bytes = larger
-      this.view = viewOf(larger)
+    const at = this.#count * this.#wordsAnEntry
+    if (at + this.#wordsAnEntry > this.words.length) {
+      const larger = new Int32Array(Math.max(16 * this.#wordsAnEntry, Math.min(at * 2, at + (1 << 18))))
+      larger.set(this.words)
+      this.words = larger
     }
     this.#count++
     return at
@@ -61,10 +70,6 @@ export abstract class SparseIndex {
     this.#count = entryCount
   }
 
-  protected get warmEntries(): number {
-    return Math.floor(WARM_BYTES / this.entrySize)
-  }
-
   /** Whether an offset fits the four bytes that an entry has for it. */
   canHold(offset: number): boolean {
     const relative = offset - this.baseOffset
@@ -72,47 +77,13 @@ export abstract class SparseIndex {
   }
 }
 
-const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-
-/** The last of the first `count` entries whose int32 at `at` is not above `target`; -1 if the first already is. */
-export function floorSlot(view: DataView, stride: number, at: number, count: number, target: number, warm: number): number {
-  if (count === 0) return -1
-  let high = count - 1
-  const top = view.getInt32(high * stride + at)
-  if (top <= target) return high
-  let low = Math.max(0, high - warm)
-  let bottom = view.getInt32(low * stride + at)
-  if (bottom > target) {
-    if (low === 0) return -1
-    high = low
-    low = 0
-    const first = view.getInt32(at)
-    if (first > target) return -1
-    const last = bottom
-    bottom = first
-    // Entries lie about evenly: guess, then widen a bracket around the guess until it holds the target.
-    let guess = Math.min(high - 1, Math.max(1, Math.floor(((target - bottom) / (last - bottom)) * high)))
-    let step = 4
-    if (view.getInt32(guess * stride + at) <= target) {
-      low = guess
-      for (guess += step; guess < high && view.getInt32(guess * stride + at) <= target; guess += step) {
-        low = guess
-        step *= 2
-      }
-      high = Math.min(high, guess)
-    } else {
-      high = guess
-      for (guess -= step; guess > low && view.getInt32(guess * stride + at) > target; guess -= step) {
-        high = guess
-        step *= 2
-      }
-      low = Math.max(low, guess)
-    }
-  }
-  // value(low) <= target < value(high)
+/** The last of the first `count` entries whose word at `at` is not above `target`; -1 if the first already is. */
+export function floorSlot(words: Int32Array, stride: number, at: number, count: number, target: number): number {
+  let low = -1
+  let high = count
   while (high - low > 1) {
     const middle = (low + high) >>> 1
-    if (view.getInt32(middle * stride + at) <= target) low = middle
+    if (words[middle * stride + at]! <= target) low = middle
     else high = middle
   }
   return low
