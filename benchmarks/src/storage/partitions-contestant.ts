@@ -1,0 +1,88 @@
+/** The contestant of `bench:partitions`: opens a log directory, uses all that is in it, says what it costs. */
+
+import { readdirSync, readlinkSync } from 'node:fs'
+import { type BrokerLogDirectories, DEFAULT_TOPIC_CONFIG, LogDirectories, nodeEnvironment, type PartitionLog } from '@mq/log'
+import { residentBytesOf } from '../process-usage.js'
+import { asSent } from './batches.js'
+import { smallBatch } from './many-partitions.js'
+import { obey } from './orders.js'
+import { beginUsage } from './usage.js'
+
+const [, , dir] = process.argv
+const LOOKS = 20
+
+let directories: BrokerLogDirectories
+let logs: PartitionLog[] = []
+const batches = Array.from({ length: 256 }, smallBatch)
+const OPTIONS = { origin: 'client', leaderEpoch: 0 } as const
+
+/** Descriptors of files in the directory, as the system counts them. */
+function handles(): number {
+  let count = 0
+  for (const fd of readdirSync('/proc/self/fd'))
+    try {
+      if (readlinkSync(`/proc/self/fd/${fd}`).startsWith(dir!)) count++
+    } catch {
+      // It was the one that read the folder.
+    }
+  return count
+}
+
+async function toEach(count: number, work: (log: PartitionLog, number: number) => unknown) {
+  let mostHandles = 0
+  const usage = beginUsage()
+  for (let at = 0; at < count; at++) {
+    const done = work(logs[at % logs.length]!, at)
+    if (done instanceof Promise) await done
+    if (at % Math.ceil(count / LOOKS) === 0) mostHandles = Math.max(mostHandles, handles())
+  }
+  return { ...usage(count, 0), handles: mostHandles }
+}
+
+void obey({
+  async open(openFilesLimit) {
+    const end = beginUsage()
+    directories = await LogDirectories.open({
+      ...nodeEnvironment,
+      dirs: [dir!],
+      brokerId: 1,
+      clusterId: 'bench',
+      topicConfig: () => DEFAULT_TOPIC_CONFIG,
+      tailCacheBytes: 64 * 1024,
+      openFilesLimit: Number(openFilesLimit),
+    })
+    logs = [...directories.all()]
+    return { ...end(logs.length, 0), handles: handles(), residentMb: residentBytesOf(process.pid) / 1e6 }
+  },
+
+  append: (count) =>
+    toEach(Number(count), (log, at) => {
+      const outcome = log.append(asSent(batches[at % batches.length]!), OPTIONS)
+      if (!(outcome instanceof Promise) && outcome.kind !== 'appended') throw new Error(outcome.message)
+      return outcome
+    }),
+
+  /** From the start of each log: nothing of it is in memory. */
+  read: (count) =>
+    toEach(Number(count), (log) => log.read(log.logStartOffset, { maxBytes: 4096, minOneMessage: true, upTo: 'logEnd' })),
+
+  /** From the last record on, which is in memory. */
+  tail: (count) =>
+    toEach(Number(count), (log) => log.read(log.logEndOffset - 1, { maxBytes: 4096, minOneMessage: true, upTo: 'logEnd' })),
+
+  /** Until the only log has so many segments. */
+  async segments(count) {
+    while (logs[0]!.segmentViews().length < Number(count)) {
+      await logs[0]!.append(asSent(batches[0]!), OPTIONS)
+      await logs[0]!.roll()
+    }
+    return { segments: logs[0]!.segmentViews().length }
+  },
+
+  memory: () => ({ residentMb: residentBytesOf(process.pid) / 1e6 }),
+  close: async () => {
+    const end = beginUsage()
+    await directories.close()
+    return end(logs.length, 0)
+  },
+})
