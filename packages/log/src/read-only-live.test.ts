@@ -203,6 +203,29 @@ describe('a read-only log beside its writer', () => {
     await cleaned.directories.close()
   })
 
+  it('reads on while it is loaded anew beside the reading', async () => {
+    const both = machine()
+    const writer = await openWriter(both, { 'segment.bytes': 300 })
+    for (let at = 0; at < 60; at++) await writer.append({ value: `v${at}`.padEnd(50) })
+    const reader = await openReader(both)
+    const offsets: number[] = []
+    for await (const { offset } of reader.records('earliest', { maxBytes: 100 })) {
+      offsets.push(offset)
+      if (offset % 5 !== 0) continue
+      // What it saw last is another by now: the refresh that notices it is under way while the iterator reads on.
+      await writer.truncateTo(writer.logEndOffset - 1)
+      await writer.append({ value: `other${offset}`.padEnd(50) })
+      void reader.refresh()
+    }
+    assert.deepEqual(
+      offsets,
+      Array.from({ length: 60 }, (_, at) => at),
+    )
+    await reader.close()
+    await assert.rejects(collected(reader.records(0, { to: 1 })), (error: RefusedError) => error.error === 'KAFKA_STORAGE_ERROR')
+    await writer.close()
+  })
+
   it('does not go past damage into later segments', async () => {
     const both = machine()
     const writer = await openWriter(both, { 'segment.bytes': 200 })

@@ -95,6 +95,8 @@ export class ReadOnlyLog extends LogView {
   readonly #watchers = new Watchers()
   #loaded: Loaded
   #refreshing: Promise<void> | null = null
+  #reloading: Promise<void> | null = null
+  #isClosed = false
   #cancelRefresh: () => void = () => {}
   #isPolling = false
   #failure: DiskError | null = null
@@ -114,6 +116,7 @@ export class ReadOnlyLog extends LogView {
   /** A source that goes on when the log behind it is loaded anew. */
   #sourceOf(): LogSource {
     const now = (): PartitionLog => this.#loaded.log
+    const isClosed = (): boolean => this.#isClosed
     return {
       get topicPartition() {
         return now().topicPartition
@@ -140,7 +143,7 @@ export class ReadOnlyLog extends LogView {
         return now().lastStableOffset
       },
       get isClosed() {
-        return now().isClosed
+        return isClosed()
       },
       read: (offset, options) => this.#read(offset, options),
       offsetForTimestamp: (query) => this.#loadedAgain(() => now().offsetForTimestamp(query)),
@@ -175,7 +178,7 @@ export class ReadOnlyLog extends LogView {
     const refusal = outcome as Refused | null
     const mayPass =
       refusal?.kind === 'refused' && (refusal.error === 'CORRUPT_MESSAGE' || refusal.error === 'KAFKA_STORAGE_ERROR')
-    if (!mayPass || this.#loaded.state.isClosed) return outcome
+    if (!mayPass || this.#isClosed) return outcome
     await this.#reload()
     return ask()
   }
@@ -192,8 +195,8 @@ export class ReadOnlyLog extends LogView {
   }
 
   async #refreshNow(): Promise<void> {
+    if (this.#isClosed) return
     const { state } = this.#loaded
-    if (state.isClosed) return
     const { logStartOffset, logEndOffset } = state
     if (!(await this.#catchUp())) await this.#reload()
     this.#moveStart()
@@ -211,7 +214,15 @@ export class ReadOnlyLog extends LogView {
     }
   }
 
-  async #reload(): Promise<void> {
+  /** One at a time: whoever wants it while it is under way has the same. */
+  #reload(): Promise<void> {
+    this.#reloading ??= this.#reloadNow().finally(() => {
+      this.#reloading = null
+    })
+    return this.#reloading
+  }
+
+  async #reloadNow(): Promise<void> {
     const before = this.#loaded
     const { path } = before.log
     await before.log.abandon()
@@ -272,8 +283,10 @@ export class ReadOnlyLog extends LogView {
 
   /** Closes the files. */
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#cancelRefresh()
     await this.#refreshing?.catch(() => {})
+    await this.#reloading?.catch(() => {})
     await this.#loaded.log.abandon()
     this.#watchers.changed()
   }
