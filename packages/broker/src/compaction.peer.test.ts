@@ -1,6 +1,6 @@
 /** Apache Kafka 3.9.1 and we clean the same directory: the same is left, byte for byte where Kafka's own bytes do not depend on its libraries. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import {
   nodeEnvironment,
   type PartitionLog,
   type TopicConfig,
+  type Uncleanable,
 } from '@mq/log'
 import { BatchBuilder, type BatchOptions, type CodecName, endTransactionMarker, iterateBatches } from '@mq/protocol'
 import { RawClient } from './testing/raw-client.js'
@@ -62,6 +63,10 @@ const SCENES: Readonly<Record<string, Scene>> = {
   zstd: { codec: 'zstd', producers: 'transactional', bytesDiffer: true },
 }
 
+/** Filled like `plain`; then a bit of a value flips. */
+const DAMAGED = 'damaged'
+const TOPICS = [...Object.keys(SCENES), DAMAGED]
+
 const configOf = (topic: string): TopicConfig => ({ ...DEFAULT_TOPIC_CONFIG, ...SMALL, ...SCENES[topic]?.config })
 
 class Ours {
@@ -92,7 +97,7 @@ class Ours {
   }
 
   logs(): PartitionLog[] {
-    const logs = [...this.directories.all()].filter(({ topicPartition }) => topicPartition.topic in SCENES)
+    const logs = [...this.directories.all()].filter(({ topicPartition }) => TOPICS.includes(topicPartition.topic))
     for (const log of logs) log.updateHighWatermark(log.logEndOffset)
     return logs
   }
@@ -109,7 +114,7 @@ function dice(seed: number): (sides: number) => number {
 
 /** Some thousand records: keys come again and again, tombstones, transactions that end either way, one producer that stays behind. */
 async function fill(log: PartitionLog, topic: string, from: number, to: number): Promise<void> {
-  const { codec = 'none', producers = 'none' } = SCENES[topic]!
+  const { codec = 'none', producers = 'none' } = SCENES[topic] ?? {}
   const roll = dice(from * 7919 + topic.length)
   const sequences = new Map<number, number>()
   const open = new Set<number>()
@@ -189,6 +194,14 @@ const dataFiles = (folder: string): string[] =>
 const lines = (left: readonly Left[]): string[] => left.map(({ line }) => line)
 const folderOf = (logs: string, topic: string): string => join(logs, `${topic}-0`)
 
+/** In the last value with padding of a closed segment: the last of its key, so that it stays when its batch loses others. */
+function flipBit(folder: string): void {
+  const path = join(folder, dataFiles(folder).at(-2)!)
+  const bytes = readFileSync(path)
+  bytes.write('X', bytes.lastIndexOf('xx'))
+  writeFileSync(path, bytes)
+}
+
 /** When Java cleaned the log, from a horizon that it wrote. */
 function cleanedAt(folder: string): number {
   const horizons = dataFiles(folder).flatMap((file) =>
@@ -214,12 +227,12 @@ async function withClient<R>(port: number, use: (client: RawClient) => Promise<R
 }
 
 async function createTopics(client: RawClient): Promise<void> {
-  const topics = Object.keys(SCENES).map((name) => ({
+  const topics = TOPICS.map((name) => ({
     name,
     numPartitions: 1,
     replicationFactor: 1,
     assignments: [],
-    configs: Object.entries({ ...SMALL, ...SCENES[name]!.config }).map(([key, value]) => ({ name: key, value: String(value) })),
+    configs: Object.entries({ ...SMALL, ...SCENES[name]?.config }).map(([key, value]) => ({ name: key, value: String(value) })),
   }))
   for (let tries = 0; ; tries++) {
     const answer = await client.ask('CreateTopics', 5, { topics, timeoutMs: 30_000, validateOnly: false })
@@ -257,6 +270,7 @@ describe('Apache Kafka and we clean the same directory', function () {
   /** Cleaned by Java, and by us. */
   let theirs: string
   let ours: string
+  let setAside: readonly Uncleanable[]
   const offsets = new Map<string, number>()
   const java = async (config: Record<string, string | number | boolean>) => {
     const port = await tools.freePort()
@@ -280,6 +294,7 @@ describe('Apache Kafka and we clean the same directory', function () {
     await pause(500)
     await maker.stop()
     await write(theirs)
+    flipBit(folderOf(theirs, DAMAGED))
     cpSync(theirs, ours, { recursive: true, preserveTimestamps: true })
     const cleaner = await java({})
     for (let tries = 0; !isCleaned(theirs); tries++) {
@@ -298,13 +313,13 @@ describe('Apache Kafka and we clean the same directory', function () {
   /** Cleaned once by us, long ago, so that horizons have passed; and then much more. */
   async function write(logs: string): Promise<void> {
     const opened = await Ours.open(logs)
-    assert.equal(opened.logs().length, Object.keys(SCENES).length)
+    assert.equal(opened.logs().length, TOPICS.length)
     opened.clock.at = NOW - 2 * HOUR
     for (const log of opened.logs()) {
       await fill(log, log.topicPartition.topic, 0, 120)
       await log.roll()
     }
-    await opened.cleaned(Object.keys(SCENES).length)
+    await opened.cleaned(TOPICS.length)
     opened.clock.at = NOW - HOUR / 2
     for (const log of opened.logs()) {
       await fill(log, log.topicPartition.topic, 120, 420)
@@ -317,7 +332,7 @@ describe('Apache Kafka and we clean the same directory', function () {
 
   function isCleaned(logs: string): boolean {
     const cleaned = checkpoint(logs)
-    return Object.keys(SCENES).every((topic) => {
+    return TOPICS.every((topic) => {
       const active = Number(dataFiles(folderOf(logs, topic)).at(-1)!.slice(0, 20))
       return cleaned.get(topic) === active
     })
@@ -327,7 +342,7 @@ describe('Apache Kafka and we clean the same directory', function () {
     const opened = await Ours.open(logs)
     opened.logs()
     const { directories } = opened
-    for (const topic of Object.keys(SCENES)) directories.holdRetention(topic)
+    for (const topic of TOPICS) directories.holdRetention(topic)
     for (const topic of Object.keys(SCENES)) {
       opened.clock.at = cleanedAt(folderOf(theirs, topic))
       directories.releaseRetention(topic)
@@ -335,6 +350,9 @@ describe('Apache Kafka and we clean the same directory', function () {
       directories.holdRetention(topic)
     }
     assert.deepEqual(directories.cleaner!.uncleanable, [])
+    directories.releaseRetention(DAMAGED)
+    await opened.cleaned(0)
+    setAside = directories.cleaner!.uncleanable
     await directories.close()
   }
 
@@ -360,6 +378,20 @@ describe('Apache Kafka and we clean the same directory', function () {
       }
     })
   }
+
+  it('but for a damaged batch: Java gives it a right checksum, we set the log aside', () => {
+    const flipped = (folder: string) =>
+      dataFiles(folder)
+        .flatMap((file) => [...iterateBatches(readFileSync(join(folder, file)))])
+        .filter((batch) => batch.slice().includes('X'))
+    const [theirBatch] = flipped(folderOf(theirs, DAMAGED))
+    assert.equal(theirBatch?.crcIsValid(), true)
+    assert.equal(flipped(folderOf(ours, DAMAGED))[0]?.crcIsValid(), false)
+    assert.deepEqual(
+      setAside.map(({ partition, problem }) => [partition, problem]),
+      [[{ topic: DAMAGED, partition: 0 }, 'the CRC does not match']],
+    )
+  })
 
   it('and write the same checkpoint', () => {
     const scenes = (logs: string) => [...checkpoint(logs)].filter(([topic]) => topic in SCENES).sort()

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
 import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
+import type { CleanSettings } from './log-compaction.js'
 import { InlineOffload } from './offload.js'
 import { ManualTurn } from './testing.js'
 
@@ -305,6 +306,21 @@ describe('a compacted log', () => {
     }
     assert.ok(turns > 10, `${turns} turns for five segments that are read twice`)
     assert.deepEqual(await stored(made.log), ['4:a=4'])
+  })
+
+  it('is not cleaned by what was true before it was cut', async () => {
+    const made = await dirty()
+    const settings: CleanSettings = {
+      map: { memoryBytes: 2400, loadFactor: 1, seed: 1 },
+      chunkBytes: 1000,
+      bytesPerSecond: Number.MAX_VALUE,
+      checkpointRecoveryPoints: async () => {},
+    }
+    const cut = made.log.truncateTo(1)
+    assert.deepEqual(await made.log.compaction.clean(settings), { kind: 'given up' })
+    await cut
+    assert.deepEqual(await made.log.compaction.clean(settings), { kind: 'given up' })
+    assert.deepEqual(await stored(made.log), ['0:a=1'])
   })
 
   it('reads on while it is cleaned, and finds times and offsets afterwards', async () => {

@@ -37,11 +37,6 @@ const MOST_AT_A_TIME = 2
 /** Most memory of one map, as in Kafka. */
 const LARGEST_MAP_BYTES = 0x7fff_ffff
 
-interface Due {
-  readonly log: PartitionLog
-  readonly found: Cleanable
-}
-
 const atATime = (config: CleanerConfig): number => Math.min(MOST_AT_A_TIME, config['log.cleaner.threads'])
 
 function mapBytes(config: CleanerConfig): number {
@@ -134,20 +129,20 @@ export class Cleaner {
   }
 
   /** It is taken by whoever asked, until it is cleaned. */
-  async #dirtiest(): Promise<Due | null> {
-    const all: Due[] = []
+  async #dirtiest(): Promise<PartitionLog | null> {
+    const due: { readonly log: PartitionLog; readonly dirtyRatio: number }[] = []
     for (const log of this.#eligible()) {
       const picture = await log.compaction.picture()
       const found = picture === null ? null : cleanable(picture)
       if (found === null) continue
       if (found.checkpointIsWrong) await this.#mendCheckpoint(log, found)
-      if (found.isDue) all.push({ log, found })
+      if (found.isDue) due.push({ log, dirtyRatio: found.dirtyRatio })
     }
-    all.sort((a, b) => b.found.dirtyRatio - a.found.dirtyRatio)
-    const due = this.#isClosed ? undefined : all.find(({ log }) => !this.#busy.has(log) && !log.isOffline)
-    if (due === undefined) return null
-    this.#busy.add(due.log)
-    return due
+    due.sort((a, b) => b.dirtyRatio - a.dirtyRatio)
+    const dirtiest = due.find(({ log }) => !this.#busy.has(log) && !log.isOffline)
+    if (dirtiest === undefined || this.#isClosed) return null
+    this.#busy.add(dirtiest.log)
+    return dirtiest.log
   }
 
   async #mendCheckpoint(log: PartitionLog, { firstDirtyOffset }: Cleanable): Promise<void> {
@@ -160,15 +155,14 @@ export class Cleaner {
     await log.compaction.cleanedTo(firstDirtyOffset)
   }
 
-  async #clean({ log, found }: Due): Promise<void> {
+  async #clean(log: PartitionLog): Promise<void> {
     const { logger } = this.#options
     try {
-      const outcome = await log.compaction.clean(found, this.#settingsFor(log))
+      const outcome = await log.compaction.clean(this.#settingsFor(log))
       if (outcome.kind === 'cleaned') {
-        await log.compaction.cleanedTo(outcome.cleanedTo)
         this.#cleanings++
         const { kind, ...counts } = outcome
-        logger.info({ partition: String(log), from: found.firstDirtyOffset, ...counts }, 'cleaned')
+        logger.info({ partition: String(log), ...counts }, 'cleaned')
       } else if (outcome.kind === 'uncleanable') {
         const { kind, ...where } = outcome
         const { topicPartition: partition, directory } = log

@@ -2,7 +2,7 @@
  * Compaction of one log: what the rules ask of it, and one cleaning from its beginning to its end. While one is under way nothing else
  * takes segments from the log: whoever must (a truncation, a close, a deletion) ends it first, retention waits for its next pass.
  */
-import { type Cleanable, type CompactionSegment, type CompactionState, dirtySegments } from './compaction/cleanable.js'
+import { type Cleanable, type CompactionSegment, type CompactionState, cleanable, dirtySegments } from './compaction/cleanable.js'
 import type { CleanCounts, CleanedGroup, CleanInput } from './jobs/clean.js'
 import type { LogState } from './log-state.js'
 import { OffloadError } from './offload.js'
@@ -19,8 +19,8 @@ export interface CleanSettings extends Pick<CleanInput, 'map' | 'chunkBytes' | '
 }
 
 export type CleanOutcome =
-  | ({ readonly kind: 'cleaned'; readonly cleanedTo: number } & CleanCounts)
-  /** Something else needed the log, or it is offline. */
+  | ({ readonly kind: 'cleaned'; readonly from: number; readonly cleanedTo: number } & CleanCounts)
+  /** Nothing is due any more, something else needed the log, or it is offline. */
   | { readonly kind: 'given up' }
   /** Not to be tried again: there is what cannot be cleaned. */
   | { readonly kind: 'uncleanable'; readonly segment: number | null; readonly position: number | null; readonly problem: string }
@@ -96,25 +96,25 @@ export class LogCompaction {
     }
   }
 
-  /** Cleans what the rules found. A failure of the disk takes the directory offline. */
-  clean(found: Cleanable, settings: CleanSettings): Promise<CleanOutcome> {
+  /** Cleans what is due. A failure of the disk takes the directory offline. */
+  clean(settings: CleanSettings): Promise<CleanOutcome> {
     const { context, isClosed } = this.state
     if (this.#holders > 0 || this.#stop !== null || isClosed || context.directory.isOffline) {
       return Promise.resolve({ kind: 'given up' })
     }
     const stop = new AbortController()
     this.#stop = stop
-    const done = this.#clean(found, settings, stop).finally(() => {
+    const done = this.#clean(settings, stop).finally(() => {
       this.#stop = null
     })
     this.#underWay = done.catch(() => {})
     return done
   }
 
-  async #clean(found: Cleanable, settings: CleanSettings, stop: AbortController): Promise<CleanOutcome> {
+  async #clean(settings: CleanSettings, stop: AbortController): Promise<CleanOutcome> {
     const { context } = this.state
     try {
-      return await this.#cleanAndSwap(found, settings, stop)
+      return await this.#cleanAndSwap(settings, stop)
     } catch (error) {
       if (error instanceof DiskError) context.directory.failWith(error)
       if (stop.signal.aborted || this.state.isClosed || context.directory.isOffline) return { kind: 'given up' }
@@ -124,11 +124,15 @@ export class LogCompaction {
     }
   }
 
-  async #cleanAndSwap(found: Cleanable, settings: CleanSettings, stop: AbortController): Promise<CleanOutcome> {
+  async #cleanAndSwap(settings: CleanSettings, stop: AbortController): Promise<CleanOutcome> {
     const { state } = this
     const { checkpointRecoveryPoints, ...limits } = settings
     // What was to take segments away before has done so.
     await this.run(async () => {})
+    // Nobody cuts the log from here on, so that what is due now stays so.
+    const picture = await this.picture()
+    const found = picture === null ? null : cleanable(picture)
+    if (found === null || !found.isDue) return { kind: 'given up' }
     const input = await this.#input(found, limits)
     const isStopped = () => stop.signal.aborted || state.isClosed || state.context.directory.isOffline
     let swaps: Promise<void> = Promise.resolve()
@@ -149,7 +153,10 @@ export class LogCompaction {
     await swaps
     if (output.status === 'rejected') throw output.reason
     if (output.value.kind === 'cancelled' || isStopped()) return { kind: 'given up' }
-    return output.value
+    if (output.value.kind === 'uncleanable') return output.value
+    // Before a truncation, which would lower it, may begin.
+    await this.cleanedTo(output.value.cleanedTo)
+    return { ...output.value, from: found.firstDirtyOffset }
   }
 
   async #input(found: Cleanable, limits: Omit<CleanSettings, 'checkpointRecoveryPoints'>): Promise<CleanInput> {
