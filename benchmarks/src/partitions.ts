@@ -37,8 +37,8 @@ async function whole(dir: string, count: number, use: boolean) {
     if (opened.count !== count) throw new Error(`${opened.count} partitions where ${count} must be`)
     const used = use
       ? {
-          append: await process.ask<Seen>('append', count),
-          read: await process.ask<Seen>('read', count),
+          append: await process.ask<Seen>('append', count, 'look'),
+          read: await process.ask<Seen>('read', count, 'look'),
           memory: await process.ask<{ residentMb: number }>('memory'),
         }
       : undefined

@@ -1,0 +1,129 @@
+/** What many logs take of the machine, counted: open files, indexes in memory, bytes that a look-up reads. */
+import assert from 'node:assert/strict'
+import type { PartitionLog } from './log.js'
+import { appended, batch, type Harness, harness, produce } from './log.test.support.js'
+import { MemoryDisk } from './memory-disk.js'
+import type { DiskFile, OpenMode } from './ports.js'
+
+/** Counts open files, and what is read of which kind of file. */
+class CountingDisk extends MemoryDisk {
+  open = 0
+  mostOpen = 0
+  reads: { readonly path: string; readonly sizeInBytes: number }[] = []
+
+  constructor() {
+    super({
+      faults: ({ kind, path, sizeInBytes }) => {
+        if (kind === 'read') this.reads.push({ path, sizeInBytes })
+        return undefined
+      },
+    })
+  }
+
+  override openNow(path: string, mode: OpenMode): DiskFile {
+    const file = super.openNow(path, mode)
+    this.open++
+    this.mostOpen = Math.max(this.mostOpen, this.open)
+    file.closeNow = () => {
+      this.open--
+    }
+    return file
+  }
+
+  of(ending: string) {
+    return this.reads.filter(({ path }) => path.endsWith(ending))
+  }
+}
+
+const SEGMENTS = 3
+const RECORDS_A_SEGMENT = 40
+const NO_TAIL = 1
+
+async function fill(log: PartitionLog): Promise<void> {
+  for (let segment = 0; segment < SEGMENTS; segment++) {
+    if (segment > 0) await log.roll()
+    for (let at = 0; at < RECORDS_A_SEGMENT; at++) appended(await produce(log, batch({ values: [Buffer.alloc(1000, 'x')] })))
+  }
+  await log.flush()
+}
+
+async function manyLogs(
+  count: number,
+  directories: { readonly openFilesLimit?: number; readonly indexMemoryBytes?: number },
+): Promise<{ readonly made: Harness; readonly disk: CountingDisk; logs(): PartitionLog[] }> {
+  const disk = new CountingDisk()
+  const made = await harness({ disk, directories: { tailCacheBytes: NO_TAIL, ...directories } })
+  for (let partition = 1; partition < count; partition++)
+    await made.directories.create({ topic: 't', partition }, null, made.log.config)
+  const logs = () => [...made.directories.all()]
+  for (const log of logs()) await fill(log)
+  return { made, disk, logs }
+}
+
+async function firstOffsetRead(log: PartitionLog, offset: number): Promise<number> {
+  const read = await log.read(offset, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' })
+  if (read.kind === 'refused') throw new Error(read.message)
+  return Number(read.slices[0]!.readBigInt64BE())
+}
+
+describe('many logs', () => {
+  it('hold no more files open than they may, however many are appended to and read', async () => {
+    const limit = 20
+    const { made, disk, logs } = await manyLogs(60, { openFilesLimit: limit })
+    const within = (when: string) => assert.ok(disk.open <= limit, `${disk.open} files open ${when}`)
+    within('after appending')
+    await made.directories.close()
+    assert.equal(disk.open, 0)
+    await made.reopen()
+    within('after a start')
+    for (const log of logs()) for (const offset of [0, 40, 80]) assert.equal(await firstOffsetRead(log, offset), offset)
+    within('after reading')
+    for (const log of logs()) appended(await produce(log, batch()))
+    within('after appending again')
+    // Eight logs are closed at a time, each with one of its small files.
+    assert.ok(disk.mostOpen <= limit + 8, `${disk.mostOpen} at most`)
+    await made.directories.close()
+    assert.equal(disk.open, 0)
+  })
+
+  it('read an index of a closed segment when it is asked for, once, and give it back when others need the room', async () => {
+    const { made, disk } = await manyLogs(2, { indexMemoryBytes: 1 })
+    await made.directories.close()
+    disk.reads = []
+    const first = await made.reopen()
+    const index = '/t-0/00000000000000000000.index'
+    assert.equal(disk.of(index).length, 0, 'a start reads none')
+    await firstOffsetRead(first, 10)
+    await firstOffsetRead(first, 20)
+    assert.equal(disk.of(index).length, 1)
+    await firstOffsetRead(first, 50)
+    await firstOffsetRead(first, 10)
+    assert.equal(disk.of(index).length, 2, 'another segment took its room')
+    await made.directories.close()
+  })
+
+  it('find an offset by one read, not larger than it must be', async () => {
+    const { made, disk } = await manyLogs(1, {})
+    for (const offset of [0, 7, 39, 40, 79, 80, 119]) {
+      await firstOffsetRead(made.log, offset)
+      disk.reads = []
+      assert.equal(await firstOffsetRead(made.log, offset), offset)
+      assert.equal(disk.reads.length, 1, `offset ${offset}: ${JSON.stringify(disk.reads)}`)
+      assert.ok(disk.reads[0]!.sizeInBytes <= 64 * 1024 + 1, `${disk.reads[0]!.sizeInBytes} bytes`)
+    }
+    await made.directories.close()
+  })
+
+  it('begin to read where the index says, not at the start of the segment', async () => {
+    const { made, disk } = await manyLogs(1, {})
+    await firstOffsetRead(made.log, 30)
+    disk.reads = []
+    await firstOffsetRead(made.log, 30)
+    // 30 batches of about 1.1 kB lie before it; the entry before it is at most index.interval.bytes and a batch away.
+    const sizeOfSegment = made.log.segmentViews()[0]!.sizeInBytes
+    const fromIndex = disk.reads[0]!.sizeInBytes
+    const most = (sizeOfSegment / RECORDS_A_SEGMENT) * (RECORDS_A_SEGMENT - 30) + made.log.config['index.interval.bytes'] + 2_200
+    assert.ok(fromIndex <= most, `${fromIndex} bytes of ${sizeOfSegment}, ${most} are enough`)
+    await made.directories.close()
+  })
+})
