@@ -116,18 +116,23 @@ async function growth(dir: string, count: number, folder: string, quick: boolean
   const bounded = await start(dir)
   await few.ask('open', HANDLES)
   await bounded.ask('open', HANDLES)
-  const figures = await interleaved(quick ? 3 : 7, {
-    few: () => few.ask<Usage>('append', count),
-    bounded: () => bounded.ask<Usage>('append', count),
-  })
+  const appends = 2 * Math.max(count, 10_000)
+  const withBound = {
+    few: () => few.ask<Usage>('append', appends),
+    bounded: () => bounded.ask<Usage>('append', appends),
+  }
+  await interleaved(3, withBound) // warms both
+  const figures = await interleaved(quick ? 3 : 7, withBound)
   await bounded.ask('close')
   await bounded.close()
   const unbounded = await start(dir)
   await unbounded.ask('open', count * 2)
-  const again = await interleaved(quick ? 3 : 7, {
-    few: () => few.ask<Usage>('append', count),
-    unbounded: () => unbounded.ask<Usage>('append', count),
-  })
+  const withoutBound = {
+    few: () => few.ask<Usage>('append', appends),
+    unbounded: () => unbounded.ask<Usage>('append', appends),
+  }
+  await interleaved(3, withoutBound) // warms both, and opens the files
+  const again = await interleaved(quick ? 3 : 7, withoutBound)
   for (const process of [few, unbounded]) {
     await process.ask('close')
     await process.close()
