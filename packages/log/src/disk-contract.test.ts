@@ -91,6 +91,8 @@ export function diskContract(name: string, make: () => { readonly disk: Disk; re
       disk.renameNow(`${folder}/d`, `${folder}/e`)
       assert.equal(disk.readFileNow(`${folder}/e/in`).toString(), 'new')
       assert.throws(() => disk.renameNow(`${folder}/gone`, `${folder}/x`), isMissing)
+      disk.makeDirectoryNow(`${folder}/full/of`)
+      assert.throws(() => disk.renameNow(`${folder}/e`, `${folder}/full`), DiskError)
     })
 
     it('removes files and whole folders, and does not mind what is not there', async () => {

@@ -279,7 +279,6 @@ export class LogDirectory {
     const log = new PartitionLog(context, partition, box, { ...loaded, epochsChanged: false })
     try {
       if (topicId !== null && log.topicId === null) await log.assignTopicId(topicId)
-      else await this.#disk.syncDirectory(folder.path)
       await this.#sync()
       if (this.health.error !== null) throw this.health.error
     } catch (error) {

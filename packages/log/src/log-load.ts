@@ -247,8 +247,8 @@ class Loading {
       // Sound batches behind the cut must not come back behind what is written there from now on.
       await segment.syncData()
     }
-    // What lies below the recovery point is not flushed again.
-    if (this.request.hadCleanShutdown) await segment.sync()
+    // What lies below the recovery point is not flushed again, and not scanned again if this segment is closed by then.
+    if (this.request.hadCleanShutdown || segment.baseOffset < this.request.recoveryPoint) await segment.sync()
     return cutBytes
   }
 

@@ -329,7 +329,7 @@ export class LogState {
     this.recoveryPoint = offset
     this.epochs.clear()
     this.watchers.changed()
-    await this.context.disk.syncDirectory(this.folder.path)
+    // The folder is synced with it.
     await this.writeEpochs()
     await this.context.whenLogWentBack?.(this)
   }
@@ -357,8 +357,9 @@ export class LogState {
     if (needsSnapshot) this.snapshots.writeNow(end, this.producers.entries)
     // Nothing can be lost of a log without records: its index files are made anew when they are missing.
     if (end === this.logStartOffset && active.sizeInBytes === 0 && this.segments.count === 1) return
+    // The data is on the disk then; of the active segment nothing else.
     await this.flush(end)
-    await active.sync()
+    await active.syncIndexes()
     await this.snapshots.sync(end)
     await this.context.disk.syncDirectory(this.folder.path)
   }

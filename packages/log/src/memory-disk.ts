@@ -219,6 +219,10 @@ export class MemoryDisk implements Disk {
     const [oldName, newName] = [posix.basename(source), posix.basename(target)]
     const folder = this.#folderAt(posix.dirname(target), 'rename')
     const before = this.#folderAt(posix.dirname(source), 'rename')
+    const inTheWay = folder.names.get(newName)
+    if (inTheWay instanceof Folder && inTheWay !== node && inTheWay.names.size > 0) {
+      throw new DiskError('EOTHER', 'rename', from, `${to} is a folder that is not empty`)
+    }
     if (before !== folder) {
       this.#set(folder, target, node)
       this.#change({

@@ -275,6 +275,11 @@ export class Segment {
   /** Everything that was appended survives a stop of the machine once this resolves. */
   async sync(): Promise<void> {
     await this.syncData()
+    await this.syncIndexes()
+  }
+
+  /** What the index files hold survives a stop of the machine once this resolves. */
+  async syncIndexes(): Promise<void> {
     await this.#offsetFile.sync()
     await this.#timeFile.sync()
     if (this.txns.entries.length > 0) {

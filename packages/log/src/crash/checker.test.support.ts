@@ -24,6 +24,8 @@ export async function checkAll(directories: BrokerLogDirectories, model: Model, 
     }
     try {
       await checkOne(log, partition, cut, reached)
+      if (directories.wasCleanShutdown(log.directory)) checkRemembered(log, partition)
+      partition.producersWhenClean = []
     } catch (error) {
       throw new Error(`${name}: ${(error as Error).message}`, { cause: error })
     }
@@ -167,4 +169,11 @@ function checkEpochs(log: PartitionLog, model: PartitionModel, history: History)
   }
   const highest = Math.max(log.highestEpochFound, log.latestLeaderEpoch)
   assert.ok(highest >= model.durableEpoch, `highest epoch ${highest}, promised ${model.durableEpoch}`)
+}
+
+/** A clean stop leaves a snapshot of all of them. */
+function checkRemembered(log: PartitionLog, { producersWhenClean }: PartitionModel): void {
+  const known = new Set(log.producers().map(({ producerId }) => producerId))
+  for (const producerId of producersWhenClean)
+    assert.ok(known.has(producerId), `producer ${producerId} is forgotten after a clean stop`)
 }

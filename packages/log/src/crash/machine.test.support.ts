@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { DiskOperation, MemoryDisk } from '../memory-disk.js'
 import type { Random } from '../ports.js'
 import type { Model } from './model.test.support.js'
+import type { Ground } from './workload.test.support.js'
 
 /** A process that is killed leaves everything that was written; a machine without power what was synced and any part of the rest. */
 export type Cut = 'process' | 'power'
@@ -40,12 +41,14 @@ const CHANGING: ReadonlySet<DiskOperation['kind']> = new Set([
   'syncDirectory',
 ])
 
-export class Machine {
+export class Machine implements Ground {
   readonly crashes: Crash[] = []
   /** Operations that change something, so far. */
   changes = 0
   /** By the number of the change: whether the machine might stop there. */
   stopsAt: (change: number) => boolean = () => false
+  /** The change at which a sync was left out last. */
+  liedAt = Number.NEGATIVE_INFINITY
   #waiting: (() => void)[] = []
 
   constructor(
@@ -53,7 +56,8 @@ export class Machine {
     readonly model: Model,
     readonly random: Random,
     readonly reached: Reached,
-    readonly lie: Lie = () => false,
+    /** With it, it is always the power that is cut: a killed process needs no sync. */
+    readonly lie?: Lie,
   ) {
     disk.faults = (operation) => this.#asked(operation)
     disk.delays = (operation) => this.#delayed(operation)
@@ -67,7 +71,10 @@ export class Machine {
     if (!CHANGING.has(kind)) return undefined
     const change = this.changes++
     if (this.stopsAt(change)) this.crashes.push(this.crashNow(`${kind} ${path}, change ${change}`))
-    if (this.lie(operation)) return { take: 0 }
+    if (this.lie?.(operation) === true) {
+      this.liedAt = change
+      return { take: 0 }
+    }
     // Short writes: a process may be killed between the parts.
     if (kind === 'write' && sizeInBytes > 1 && this.random.next() < 0.1) return { take: this.#whole(1, sizeInBytes - 1) }
     return undefined
@@ -86,7 +93,7 @@ export class Machine {
 
   /** What would come up if it stopped now. */
   crashNow(at: string): Crash {
-    const cut = this.random.next() < 0.25 ? 'process' : 'power'
+    const cut = this.lie === undefined && this.random.next() < 0.25 ? 'process' : 'power'
     return { disk: cut === 'process' ? this.#withAll() : this.#withoutSome(), model: this.model.clone(), cut, at }
   }
 
@@ -157,7 +164,7 @@ export class Machine {
   }
 
   /** Lets everything that is under way end. */
-  async settle(): Promise<void> {
+  readonly settle = async (): Promise<void> => {
     for (let idle = 0; idle < 3; ) {
       await setImmediate()
       this.endTurn()

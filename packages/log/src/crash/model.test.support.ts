@@ -33,6 +33,8 @@ export class PartitionModel {
   durableHighWatermark = 0
   /** The highest leader epoch that was promised to be on the disk. */
   durableEpoch = -1
+  /** Producers that were known at the last clean stop: known again if nothing came after it, also when all their records are gone. */
+  producersWhenClean: readonly number[] = []
   epoch = 0
   /** Where an earlier life began: of the epochs before it the log need not know, though their records may be back. */
   epochsKnownFrom = 0

@@ -15,18 +15,21 @@ export interface Run {
   readonly oneIn: number
   readonly reached: Reached
   readonly lie?: Lie
+  /** Where it may be stopped: everywhere (default), or soon after a lie, before the sync is made up for. */
+  readonly where?: 'everywhere' | 'after lies'
 }
 
 /** How deep a stop is followed by another. */
 const DEEPEST = 2
 
 /** @returns at how many points it was stopped */
-export async function run({ seed, steps, oneIn, reached, lie }: Run): Promise<number> {
+export async function run({ seed, steps, oneIn, reached, lie, where = 'everywhere' }: Run): Promise<number> {
   const chance = seededRandom(seed ^ 0x5bd1e995)
   const machine = new Machine(new MemoryDisk(), new Model(), seededRandom(seed), reached, lie)
-  machine.stopsAt = () => chance.next() * oneIn < 1
+  const mayStop = mayStopOn(machine, where)
+  machine.stopsAt = (change) => mayStop(change) && chance.next() * oneIn < 1
   const life = new Life(machine)
-  const stops = new Stops(chance, reached, lie)
+  const stops = new Stops(chance, reached, lie, where)
   try {
     await life.open()
     for (let step = 0; step < steps; step++) {
@@ -42,6 +45,9 @@ export async function run({ seed, steps, oneIn, reached, lie }: Run): Promise<nu
   return stops.count
 }
 
+const mayStopOn = (machine: Machine, where: 'everywhere' | 'after lies') => (change: number) =>
+  where === 'everywhere' || change - machine.liedAt < 80
+
 class Stops {
   count = 0
 
@@ -49,6 +55,7 @@ class Stops {
     readonly random: Random,
     readonly reached: Reached,
     readonly lie: Lie | undefined,
+    readonly where: 'everywhere' | 'after lies',
   ) {}
 
   async examine(crashes: readonly Crash[], depth: number): Promise<void> {
@@ -72,6 +79,7 @@ class Stops {
     const goesOn = depth < DEEPEST
     const inStart = goesOn && random.next() < 0.3 ? Math.floor(random.next() * 40) : -1
     machine.stopsAt = (change) => change === inStart
+    const mayStop = mayStopOn(machine, this.where)
     const life = new Life(machine)
     const directories = await life.open()
     const duringStart = machine.crashes.splice(0).map((crash): Crash => ({ ...crash, cut: cut === 'power' ? cut : crash.cut }))
@@ -82,7 +90,7 @@ class Stops {
     }
     await checkAll(directories, model, cut, reached)
     if (goesOn) {
-      machine.stopsAt = () => random.next() < 0.02
+      machine.stopsAt = (change) => mayStop(change) && random.next() < 0.03
       for (let step = Math.floor(random.next() * 8); step > 0; step--) await life.step()
       await life.restart()
       await checkAll(life.directories, model, 'process', reached)

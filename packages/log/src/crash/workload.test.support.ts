@@ -5,9 +5,9 @@ import type { PartitionLog } from '../log.js'
 import { ALONE, batch } from '../log.test.support.js'
 import { type BrokerLogDirectories, LogDirectories } from '../log-directories.js'
 import type { Appended, Refused } from '../outcomes.js'
+import type { Disk, Random } from '../ports.js'
 import { ManualTime, ManualTurn, seededRandom } from '../testing.js'
 import { DEFAULT_TOPIC_CONFIG, type TopicConfig } from '../topic-config.js'
-import type { Machine } from './machine.test.support.js'
 import { type Kind, type Model, PartitionModel } from './model.test.support.js'
 
 const SMALL = { 'segment.bytes': 700, 'index.interval.bytes': 100, 'segment.index.bytes': 1024, 'retention.ms': -1 }
@@ -24,6 +24,21 @@ const CONFIGS = new Map(KINDS.map(({ topic, config }) => [topic, { ...DEFAULT_TO
 
 const configOf = (topic: string): TopicConfig => CONFIGS.get(topic) ?? DEFAULT_TOPIC_CONFIG
 
+/** What a workload runs on: a machine that may stop, or a real disk. All that it decides comes from `random` and `model`. */
+export interface Ground {
+  readonly disk: Disk
+  readonly model: Model
+  readonly random: Random
+  /** Rises as the work goes on: makes values that no other record has. */
+  readonly changes: number
+  /** Ends the turn that appends wait for, where they do. */
+  endTurn: () => void
+  until<R>(operation: R | Promise<R>): Promise<R>
+  /** Lets everything that is under way end; null where nobody can tell when it has. */
+  readonly settle: (() => Promise<void>) | null
+  someTime(): Promise<void>
+}
+
 /** The time of the first records. */
 const BEGAN = 1_700_000_000_000
 
@@ -31,10 +46,15 @@ const BEGAN = 1_700_000_000_000
 export class Life {
   readonly #time = new ManualTime(BEGAN)
   readonly #turn: ManualTurn | undefined
+  readonly #chanceOfTheEngine: Random
   #directories: BrokerLogDirectories | null = null
   #failure: Error | null = null
 
-  constructor(readonly machine: Machine) {
+  constructor(
+    readonly machine: Ground,
+    readonly directory = '/data',
+  ) {
+    this.#chanceOfTheEngine = seededRandom(Math.floor(machine.random.next() * 2 ** 32))
     const turn = machine.random.next() < 0.3 ? new ManualTurn() : undefined
     this.#turn = turn
     machine.endTurn = () => turn?.end()
@@ -51,11 +71,11 @@ export class Life {
 
   async open(): Promise<BrokerLogDirectories> {
     const opening = LogDirectories.open({
-      dirs: ['/data'],
+      dirs: [this.directory],
       disk: this.machine.disk,
       clock: this.#time,
       timers: this.#time,
-      random: seededRandom(3),
+      random: this.#chanceOfTheEngine,
       processes: ALONE,
       brokerId: 1,
       clusterId: 'cluster',
@@ -113,7 +133,8 @@ export class Life {
     else if (dice < 0.91) await this.#newEpoch(partition, log)
     else if (dice < 0.93) await this.#delete(partition)
     else if (dice < 0.95) await this.#create()
-    else if (dice < 0.97) await this.#retain(async () => this.#time.advance(this.#one([6_000, 60_000, 300_000])))
+    else if (dice < 0.97 && this.machine.settle !== null)
+      await this.#retain(async () => this.#time.advance(this.#one([6_000, 60_000, 300_000])))
     else await this.restart()
     await this.machine.someTime()
     this.#mustWork()
@@ -124,7 +145,7 @@ export class Life {
     const number = this.#below(2)
     const name = `${kind.topic}-${number}`
     if (this.#model.partitions.has(name)) return
-    const topicId = `${this.machine.changes.toString(36).padStart(6, 'B')}AAAAAAAAAAAAAAAQ`
+    const topicId = this.#chance(0.2) ? null : `${this.machine.changes.toString(36).padStart(6, 'B')}AAAAAAAAAAAAAAAQ`
     const partition = new PartitionModel(kind, number, topicId)
     partition.underWay = { kind: 'create' }
     this.#model.partitions.set(name, partition)
@@ -281,16 +302,18 @@ export class Life {
 
   async #deleteRecords(partition: PartitionModel, log: PartitionLog): Promise<void> {
     const to = log.logStartOffset + this.#below(log.highWatermark - log.logStartOffset + 1)
+    partition.start = to
     const outcome = await this.machine.until(log.deleteRecordsBefore(to))
     assert.deepEqual(outcome, { kind: 'deleted', logStartOffset: to })
-    partition.start = to
   }
 
   /** Anything that may take old segments away. */
   async #retain(work: () => Promise<unknown>): Promise<void> {
-    for (const partition of this.#model.partitions.values()) partition.underWay = { kind: 'retention' }
+    for (const partition of this.#model.partitions.values()) {
+      partition.underWay = { kind: 'retention' }
+    }
     await this.machine.until(work())
-    await this.machine.settle()
+    await this.machine.settle?.()
     for (const partition of this.#model.partitions.values()) {
       const log = this.#logOf(partition)
       assert.ok(log.logStartOffset >= partition.start)
@@ -353,6 +376,8 @@ export class Life {
 
   /** A clean stop: all of it stays, and the next start scans nothing. */
   async restart(): Promise<void> {
+    for (const partition of this.#model.partitions.values())
+      partition.producersWhenClean = partition.end > partition.start ? producerIds(this.#logOf(partition)) : []
     await this.close()
     for (const partition of this.#model.partitions.values()) {
       partition.allIsDurable()
@@ -360,7 +385,7 @@ export class Life {
       partition.durableEpoch = -1
     }
     await this.open()
-    assert.equal(this.directories.wasCleanShutdown('/data'), true)
+    assert.equal(this.directories.wasCleanShutdown(this.directory), true)
     for (const partition of this.#model.partitions.values()) {
       const log = this.#logOf(partition)
       assert.deepEqual(
@@ -369,6 +394,7 @@ export class Life {
         `${partition.name} after a clean stop`,
       )
       assert.equal(log.cut, null)
+      partition.producersWhenClean = []
       log.updateHighWatermark(log.logEndOffset)
     }
   }
@@ -378,3 +404,5 @@ export class Life {
     this.#mustWork()
   }
 }
+
+const producerIds = (log: PartitionLog): number[] => log.producers().map(({ producerId }) => producerId)
