@@ -36,7 +36,8 @@ export class Pages {
       const at = (position + done) % PAGE
       const count = Math.min(PAGE - at, total - done)
       const page = this.#pages.get(Math.floor((position + done) / PAGE))
-      const copied = page === undefined ? 0 : page.copy(into, done, at, Math.min(at + count, page.length))
+      // A page may end before the place: what was cut and then extended is zeros.
+      const copied = page === undefined || at >= page.length ? 0 : page.copy(into, done, at, Math.min(at + count, page.length))
       if (copied < count) into.fill(0, done + copied, done + count)
       done += count
     }
