@@ -1,5 +1,6 @@
 /** The cleaner on a log in memory: what stays, where it stops, and what becomes of logs that it cannot clean. */
 import assert from 'node:assert/strict'
+import { readOffsets } from './checkpoint.js'
 import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
 import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
 import type { CleanSettings } from './log-compaction.js'
@@ -306,6 +307,19 @@ describe('a compacted log', () => {
     }
     assert.ok(turns > 10, `${turns} turns for five segments that are read twice`)
     assert.deepEqual(await stored(made.log), ['4:a=4'])
+  })
+
+  it('lies below the recovery point on the disk before a cleaned segment takes the place of others', async () => {
+    const made = await dirty()
+    const recoveryPoints: (number | undefined)[] = []
+    made.disk.faults = ({ kind, path }) => {
+      if (kind !== 'rename' || !path.endsWith('.log.cleaned')) return undefined
+      const read = readOffsets(made.disk.readFileNow('/data/recovery-point-offset-checkpoint'))
+      recoveryPoints.push(read instanceof Map ? read.get('t-0') : undefined)
+      return undefined
+    }
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(recoveryPoints, [3])
   })
 
   it('is not cleaned by what was true before it was cut', async () => {
