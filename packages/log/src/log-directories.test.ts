@@ -2,55 +2,16 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endTransactionMarker, iterateBatches } from '@mq/protocol'
+import { endTransactionMarker } from '@mq/protocol'
+import { names, open, put, reasonOf, SEGMENT, valuesOf } from './directories.test.support.js'
 import { nodeDisk } from './disk-node.js'
-import { ALONE, appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
-import { type BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
-import { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
+import { ALONE, appended, batch, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
+import type { BrokerLogDirectories } from './log-directories.js'
+import { readDirectoryOwner } from './log-directory.js'
 import { MemoryDisk } from './memory-disk.js'
-import { type Disk, type DiskFile, type OpenMode, SILENT } from './ports.js'
-import { ManualTime, seededRandom } from './testing.js'
+import { type DiskFile, type OpenMode, SILENT } from './ports.js'
+import { ManualTime } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
-
-const SEGMENT = '00000000000000000000'
-
-function open(disk: Disk, time: ManualTime, options: Partial<LogDirectoriesOptions> = {}): Promise<BrokerLogDirectories> {
-  return LogDirectories.open({
-    dirs: ['/data'],
-    disk,
-    clock: time,
-    timers: time,
-    random: seededRandom(5),
-    processes: ALONE,
-    brokerId: 1,
-    clusterId: 'cluster',
-    topicConfig: () => DEFAULT_TOPIC_CONFIG,
-    ...options,
-  })
-}
-
-function put(disk: Disk, path: string, text: string | Buffer): void {
-  const file = disk.openNow(path, 'create')
-  file.truncateNow(0)
-  file.writevNow([Buffer.from(text)], 0)
-  file.closeNow()
-}
-
-const names = (disk: Disk, folder: string) => disk.listNow(folder).map(({ name }) => name)
-
-async function valuesOf(made: Harness): Promise<string[]> {
-  const values: string[] = []
-  for (let offset = made.log.logStartOffset; offset < made.log.logEndOffset; ) {
-    const read = await made.log.read(offset, { maxBytes: 1 << 20, minOneMessage: true, upTo: 'logEnd' })
-    assert.equal(read.kind, 'read', JSON.stringify(read))
-    if (read.kind !== 'read') break
-    for (const one of iterateBatches(Buffer.concat(read.slices))) {
-      for (const record of one.records()) values.push(String(record.value))
-      offset = one.nextOffset
-    }
-  }
-  return values
-}
 
 class CountingDisk extends MemoryDisk {
   openCount = 0
@@ -63,16 +24,6 @@ class CountingDisk extends MemoryDisk {
       close()
     }
     return file
-  }
-}
-
-const reasonOf = async (opening: Promise<unknown>): Promise<string> => {
-  try {
-    await opening
-    return 'opened'
-  } catch (error) {
-    assert.ok(error instanceof LogDirectoryError, String(error))
-    return error.reason
   }
 }
 
