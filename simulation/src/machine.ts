@@ -58,6 +58,11 @@ export class Machine {
     return this.#starts
   }
 
+  /** Whether the mark of a clean stop is on the disk. */
+  get hasCleanMark(): boolean {
+    return this.#platter.statNow(`${DIRECTORY}/.kafka_cleanshutdown`) !== null
+  }
+
   begin(): Life {
     const { world, violations } = this
     const name = `broker${++this.#starts}`

@@ -115,7 +115,8 @@ export class Supervisor {
     const { name, pendingTimers } = life.process
     // Who is killed while it stops, or stops since its metadata cannot be written, may have closed its logs cleanly.
     const isClean = ending.kind !== 'killed' || life.isStopping
-    this.#lastEnd = isClean ? 'clean' : 'unclean'
+    // Who is killed before it took the mark away has touched nothing: what counts is the end before it.
+    if (isClean || !this.options.machine.hasCleanMark) this.#lastEnd = isClean ? 'clean' : 'unclean'
     if (ending.kind === 'not started' && !life.isHurt) violations.note('the broker did not start', `${name}: ${ending.reason}`)
     if (ending.kind === 'closed') {
       if (ending.failure !== null && !life.isHurt) violations.note('the broker gave up', `${name}: ${ending.failure.message}`)
