@@ -91,8 +91,7 @@ export class Segment {
   createNow(): void {
     const { preallocate, 'segment.bytes': segmentBytes } = this.config()
     const file = this.data.now('create')
-    // Not one that is empty already: ext4 would take it for a file that is written anew, and its close would wait for all its data.
-    if (file.sizeNow() > 0) file.truncateNow(0)
+    file.truncateNow(0)
     if (preallocate) file.truncateNow(segmentBytes)
     this.#indexes = this.#emptyIndexes()
     this.firstBatchTimestamp = undefined
