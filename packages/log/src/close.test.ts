@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { ALONE, batch, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
+import { ALONE, appended, batch, gate, harness, PARTITION, produce, settled, TOPIC_ID } from './log.test.support.js'
 import { LogDirectories } from './log-directories.js'
 import type { DiskFile, OpenMode } from './ports.js'
 import { ManualTime, MemoryDisk, seededRandom } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
+
+const ANOTHER = { topic: 'u', partition: 0 }
 
 /** A disk on which one sync takes until it is let go. */
 class SlowDisk extends MemoryDisk {
@@ -23,10 +25,6 @@ class SlowDisk extends MemoryDisk {
       })
     return file
   }
-}
-
-const settled = async () => {
-  for (let turns = 0; turns < 200; turns++) await Promise.resolve()
 }
 
 describe('a stop of the log directories', () => {
@@ -67,6 +65,7 @@ describe('a stop of the log directories', () => {
     assert.match(text, /^0\n1\n\S+ \d+ 2\n$/)
     assert.equal(time.pendingTimers, 0)
   })
+
   it('waits for a flush that is under way, also when the directory has failed', async () => {
     const disk = new SlowDisk('/data/t-0/00000000000000000000.log')
     const { log, directories } = await harness({ disk })
@@ -85,6 +84,51 @@ describe('a stop of the log directories', () => {
     disk.letGo()
     await closed
     await rolled
+  })
+
+  it('waits for a partition that is being made, and closes it', async () => {
+    const { disk, directories } = await harness()
+    const sync = gate()
+    disk.delays = ({ kind }) => (kind === 'syncDirectory' ? sync.passed : undefined)
+    const creation = directories.create(ANOTHER, TOPIC_ID, DEFAULT_TOPIC_CONFIG)
+    await settled()
+    const closed = directories.close()
+    await settled()
+    sync.open()
+    await closed
+    assert.equal((await creation).isClosed, true)
+  })
+
+  it('leaves a directory in which nothing is made or deleted any more', async () => {
+    const { disk, directories } = await harness()
+    await directories.close()
+    await assert.rejects(directories.create(ANOTHER, TOPIC_ID, DEFAULT_TOPIC_CONFIG), { name: 'LogDirectoryError' })
+    await assert.rejects(directories.delete(PARTITION), { name: 'LogDirectoryError' })
+    const names = disk.listNow('/data').map(({ name }) => name)
+    assert.ok(names.includes('t-0') && !names.includes('u-0'), String(names))
+  })
+})
+
+describe('a partition that is deleted and made at the same time', () => {
+  it('is a new one in a folder of its own when it is made after its deletion began', async () => {
+    const { disk, directories, log: old } = await harness()
+    appended(await produce(old, batch()))
+    const deletion = directories.delete(PARTITION)
+    const log = await directories.create(PARTITION, TOPIC_ID, DEFAULT_TOPIC_CONFIG)
+    await deletion
+    assert.equal(log.logEndOffset, 0)
+    appended(await produce(log, batch({ values: ['one', 'two'] })))
+    assert.equal(disk.statNow('/data/t-0/00000000000000000000.log')?.sizeInBytes, log.sizeInBytes)
+    assert.equal(directories.get(PARTITION), log)
+  })
+
+  it('is gone when it is deleted before it was made', async () => {
+    const { disk, directories } = await harness()
+    const creation = directories.create(ANOTHER, TOPIC_ID, DEFAULT_TOPIC_CONFIG)
+    await directories.delete(ANOTHER)
+    await creation
+    assert.equal(directories.get(ANOTHER), undefined)
+    assert.equal(disk.statNow('/data/u-0'), null)
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { iterateBatches } from '@mq/protocol'
 import { names, open, put, reasonOf, SEGMENT, valuesOf } from './directories.test.support.js'
 import { nodeDisk } from './disk-node.js'
-import { appended, batch, type Harness, harness, produce } from './log.test.support.js'
+import { appended, batch, type Harness, harness, produce, settled } from './log.test.support.js'
 import { MemoryDisk } from './memory-disk.js'
 import { ManualTime } from './testing.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
@@ -173,6 +173,18 @@ describe('a disk that fails', () => {
     made.disk.faults = ({ kind, path }) => (kind === 'read' && path.endsWith('.log') ? { fail: 'EIO' } : undefined)
     const outcome = await made.log.read(0, { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' })
     assert.equal(storageError(outcome), 'KAFKA_STORAGE_ERROR')
+  })
+
+  it('is told to whoever watches another log of the directory', async () => {
+    const { directories, disk, log } = await harness()
+    const other = await directories.create({ topic: 'u', partition: 0 }, null, DEFAULT_TOPIC_CONFIG)
+    const seen: boolean[] = []
+    const end = log.watch(() => seen.push(log.isClosed))
+    disk.faults = ({ kind }) => (kind === 'write' ? { fail: 'EIO' } : undefined)
+    assert.equal(storageError(await produce(other, batch())), 'KAFKA_STORAGE_ERROR')
+    await settled()
+    assert.deepEqual(seen, [true])
+    end()
   })
 
   it('in one of two directories leaves the other serving, and nothing is made anew in the good one', async () => {

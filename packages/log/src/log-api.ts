@@ -84,10 +84,13 @@ export interface LogDirectories {
   get(partition: LogPartition): Log | undefined
   /**
    * In the directory with the fewest partitions; resolves when the folder is on the disk.
-   * @throws DiskError; LogDirectoryError when every directory is offline
+   * @throws DiskError; LogDirectoryError when every directory is offline, or all are closed
    */
   create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<Log>
-  /** Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`. */
+  /**
+   * Renames the folder to `-delete` at once; its files go after `file.delete.delay.ms`.
+   * @throws DiskError; LogDirectoryError when they are closed
+   */
   delete(partition: LogPartition): Promise<void>
   all(): Iterable<Log>
   /** Long work beside the loop, for who serves these logs. */

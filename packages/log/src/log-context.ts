@@ -9,6 +9,7 @@ import { type Refused, refused } from './outcomes.js'
 import { type Clock, type Disk, DiskError, type Logger, type Offload, type Random, type Timers, type Turn } from './ports.js'
 import type { Removals } from './removals.js'
 import type { TailCache } from './tail-cache.js'
+import { Watchers } from './watch.js'
 
 export interface LogContext {
   readonly disk: Disk
@@ -42,6 +43,8 @@ export interface LogContext {
  * nobody knows which bytes are on the disk, so nothing of it is acknowledged any more.
  */
 export class DirectoryHealth {
+  /** To be told when it fails. */
+  readonly watchers = new Watchers()
   #error: DiskError | null = null
 
   constructor(
@@ -62,6 +65,7 @@ export class DirectoryHealth {
     if (this.#error === null) {
       this.#error = error instanceof DiskError ? error : unexpected(this.path, error)
       this.whenFailed(this.#error)
+      this.watchers.changed()
     }
     return this.refusal()
   }

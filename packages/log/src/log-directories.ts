@@ -83,6 +83,7 @@ export class BrokerLogDirectories implements LogDirectories {
   readonly cleaner: Cleaner | null
   readonly #byName = new Map<string, PartitionLog>()
   readonly #creating = new Map<string, Promise<PartitionLog>>()
+  readonly #deleting = new Map<string, Promise<void>>()
   /** Topics whose configs are not known yet: nothing of them is removed. */
   readonly #held = new Set<string>()
   readonly #cancels = new Set<() => void>()
@@ -264,6 +265,7 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
+    if (this.#isClosed) return Promise.reject(this.#closedError())
     const name = formatTopicPartition(partition)
     const known = this.#byName.get(name)
     if (known !== undefined) return Promise.resolve(known)
@@ -274,7 +276,14 @@ export class BrokerLogDirectories implements LogDirectories {
     return creation
   }
 
+  /** Whoever changed a directory that is closed would not see that another process has it by then. */
+  #closedError(): LogDirectoryError {
+    return new LogDirectoryError('failed', this.#directories[0]?.path ?? '(none)', 'is closed')
+  }
+
   async #create(partition: LogPartition, topicId: string | null, config: TopicConfig): Promise<PartitionLog> {
+    // The folder has the name until it is renamed. If that fails its directory is offline, and takes nothing new.
+    await this.#deleting.get(formatTopicPartition(partition))?.catch(() => {})
     for (const directory of this.#directories) if (directory.remembers(partition)) await directory.checkpointAll()
     const target = this.#folderFor(partition)
     try {
@@ -312,9 +321,19 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   async delete(partition: LogPartition): Promise<void> {
-    const log = this.get(partition)
-    if (log === undefined) return
-    this.#byName.delete(formatTopicPartition(partition))
+    if (this.#isClosed) throw this.#closedError()
+    const name = formatTopicPartition(partition)
+    const creation = this.#creating.get(name)
+    if (creation !== undefined) await creation.catch(() => {})
+    const log = this.#byName.get(name)
+    if (log === undefined) return this.#deleting.get(name)
+    this.#byName.delete(name)
+    const deletion = this.#delete(log).finally(() => this.#deleting.delete(name))
+    this.#deleting.set(name, deletion)
+    return deletion
+  }
+
+  async #delete(log: PartitionLog): Promise<void> {
     const directory = this.#directories.find(({ path }) => path === log.directory)!
     try {
       await directory.delete(log)
@@ -347,10 +366,7 @@ export class BrokerLogDirectories implements LogDirectories {
 
   async close(): Promise<void> {
     if (!this.#stop()) return
-    await this.cleaner?.close()
-    // A checkpoint that is under way must not replace the last one afterwards.
-    await Promise.all(this.#running)
-    await this.#removals.close()
+    await this.#settled()
     for (const directory of this.#directories) await directory.close()
     await this.offload.close()
   }
@@ -358,11 +374,17 @@ export class BrokerLogDirectories implements LogDirectories {
   /** Lets go of everything as it is, as a kill of the process would: the next start recovers. */
   async abandon(): Promise<void> {
     if (!this.#stop()) return
+    await this.#settled()
+    for (const directory of this.#directories) await directory.abandon()
+    await this.offload.close()
+  }
+
+  /** Nothing is under way any more: a checkpoint, for one, must not replace the last one afterwards. */
+  async #settled(): Promise<void> {
+    await Promise.allSettled([...this.#creating.values(), ...this.#deleting.values()])
     await this.cleaner?.close()
     await Promise.all(this.#running)
     await this.#removals.close()
-    for (const directory of this.#directories) await directory.abandon()
-    await this.offload.close()
   }
 
   #stop(): boolean {

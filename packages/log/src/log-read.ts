@@ -19,9 +19,10 @@ export async function readCold(state: LogState, offset: number, options: Segment
       if (!wasReplaced(state, segment, offset)) return failure(state, segment, offset, error)
       read = null
     }
-    // What stands there now may be another segment than the one that was read, with other aborted transactions.
-    if (wasReplaced(state, segment, offset)) {
+    // The transaction indexes are asked next: without the segment that was read they do not know what was aborted in it.
+    if (!state.segments.all.includes(segment)) {
       releaseAll(read?.slices ?? [])
+      if (!wasReplaced(state, segment, offset)) return isGone(offset)
       segment = state.segments.floor(offset)
       continue
     }
@@ -56,11 +57,12 @@ async function readOne(
 const wasReplaced = (state: LogState, segment: Segment, offset: number): boolean =>
   !state.isClosed && !state.segments.all.includes(segment) && offset >= state.logStartOffset && offset < state.logEndOffset
 
+const isGone = (offset: number): Refused => refused('OFFSET_OUT_OF_RANGE', `offset ${offset} is no longer here`)
+
 function failure(state: LogState, segment: Segment, offset: number, error: unknown): Refused {
   if (error instanceof MisplacedRead)
     return refused('CORRUPT_MESSAGE', `${state.name}, segment ${segment.baseOffset}: ${error.message}`)
   // Retention, truncation or a close took the segment away meanwhile.
-  const isGone = error instanceof DiskError && (state.isClosed || !state.segments.all.includes(segment))
-  if (isGone) return refused('OFFSET_OUT_OF_RANGE', `offset ${offset} is no longer here`)
+  if (error instanceof DiskError && (state.isClosed || !state.segments.all.includes(segment))) return isGone(offset)
   return state.context.directory.failWith(error)
 }

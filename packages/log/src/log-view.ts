@@ -99,7 +99,7 @@ export abstract class LogView {
   }
 
   /**
-   * Calls `listener` after an end of the log moved, and when the log was closed.
+   * Calls `listener` after an end of the log moved, and when the log was closed or its directory failed.
    * @returns ends it
    */
   watch(listener: () => void): () => void {

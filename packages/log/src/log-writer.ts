@@ -161,9 +161,9 @@ export class LogWriter {
   }
 
   /** Kafka names the largest time of the first append here, whatever the timestamp type. */
-  #duplicate({ firstOffset, lastOffset, timestamp: logAppendTime }: Duplicate): Appended {
+  #duplicate({ firstOffset, lastOffset, timestamp: logAppendTime }: Duplicate): Appended | Promise<Appended | Refused> {
     const { logStartOffset } = this.state
-    return { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: true }
+    return this.#onceDurable({ kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: true })
   }
 
   #wouldRoll({ bytes, maxTimestamp, lastOffset }: Admitted, gatheredBytes: number, now: number): boolean {
@@ -201,13 +201,17 @@ export class LogWriter {
     state.watchers.changed()
   }
 
-  /** With `flush.messages` or a failed directory the answer has to wait, or be another. */
   #answerOf({ firstOffset, lastOffset, logAppendTime }: Admitted): Appended | Promise<Appended | Refused> {
+    const { logStartOffset } = this.state
+    return this.#onceDurable({ kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: false })
+  }
+
+  /** With `flush.messages` the answer waits for the disk, and is another if that fails. */
+  #onceDurable(appended: Appended): Appended | Promise<Appended | Refused> {
     const { state } = this
-    const { logStartOffset } = state
-    const appended: Appended = { kind: 'appended', firstOffset, lastOffset, logAppendTime, logStartOffset, duplicate: false }
-    if (state.logEndOffset - state.recoveryPoint < state.config()['flush.messages']) return appended
-    return state.flush(state.logEndOffset).then((durable) => (durable ? appended : state.context.directory.refusal()))
+    const { logEndOffset, recoveryPoint } = state
+    if (appended.lastOffset < recoveryPoint || logEndOffset - recoveryPoint < state.config()['flush.messages']) return appended
+    return state.flush(logEndOffset).then((durable) => (durable ? appended : state.context.directory.refusal()))
   }
 
   #failed(error: unknown): Refused {
@@ -324,7 +328,8 @@ export class LogWriter {
       return null
     }
     if (admitted.kind === 'duplicate') {
-      duplicates.push(() => head.answer(context.directory.isOffline ? context.directory.refusal() : this.#duplicate(admitted)))
+      const { directory } = context
+      duplicates.push(() => answerWith(head, directory.isOffline ? directory.refusal() : this.#duplicate(admitted)))
       return null
     }
     if (this.#wouldRoll(admitted, gathered, now)) {
@@ -353,17 +358,21 @@ export class LogWriter {
 
   #commitGroup(group: readonly Write[], duplicates: readonly (() => void)[]): void {
     for (const { admitted, aborted } of group) this.#commit(admitted, aborted)
-    for (const { admitted, answer } of group) {
-      const outcome = this.#answerOf(admitted)
-      if (outcome instanceof Promise) void outcome.then(answer)
-      else answer(outcome)
-    }
+    for (const write of group) answerWith(write, this.#answerOf(write.admitted))
     for (const answer of duplicates) answer()
   }
 
   #refuseGroup(group: readonly Write[], refusal: Refused): void {
     for (const { answer } of group) answer(refusal)
   }
+}
+
+function answerWith(
+  { answer }: { readonly answer: (outcome: Appended | Refused) => void },
+  outcome: Appended | Refused | Promise<Appended | Refused>,
+): void {
+  if (outcome instanceof Promise) void outcome.then(answer)
+  else answer(outcome)
 }
 
 async function writeAll(file: DiskFile, slices: readonly Buffer[], segment: Segment): Promise<void> {

@@ -67,6 +67,20 @@ export async function harness(options: HarnessOptions = {}): Promise<Harness> {
   return made
 }
 
+/** What waits for `passed` goes on once `open` is called. */
+export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}
+
+/** Whatever needs no timer and no disk that waits has happened afterwards. */
+export async function settled(): Promise<void> {
+  for (let turns = 0; turns < 300; turns++) await Promise.resolve()
+}
+
 export interface TestBatch extends BatchOptions {
   /** Values, one record each; keys are `k0`, `k1` … */
   readonly values?: readonly (string | Buffer | null)[]

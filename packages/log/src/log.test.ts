@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BatchBuilder, endTransactionMarker, iterateBatches, RecordBatch } from '@mq/protocol'
 import type { PartitionLog } from './log.js'
-import { appended, batch, type Harness, harness, PARTITION, produce, TOPIC_ID } from './log.test.support.js'
+import { appended, batch, gate, type Harness, harness, PARTITION, produce, settled, TOPIC_ID } from './log.test.support.js'
 import type { Read, ReadLimit } from './outcomes.js'
 import { ManualTurn } from './testing.js'
 
@@ -295,6 +295,26 @@ describe('transactions on read', () => {
     }
   })
 
+  it('gives nothing of a segment that retention takes away during the read, since nobody knows then what was aborted in it', async () => {
+    const { disk, log } = await harness({ directories: { tailCacheBytes: 0 } })
+    appended(await produce(log, begin(['aborted'], 1, 0)))
+    await mark(log, end(1, false))
+    await log.roll()
+    appended(await produce(log, batch({ values: ['later'] })))
+    log.updateHighWatermark(log.logEndOffset)
+    await log.flush()
+    const reading = gate()
+    disk.delays = ({ kind, path }) => (kind === 'read' && path.endsWith('.log') ? reading.passed : undefined)
+    const outcome = log.read(0, { maxBytes: 1 << 20, minOneMessage: true, upTo: 'lastStable' })
+    await settled()
+    disk.delays = () => undefined
+    await log.deleteRecordsBefore(2)
+    assert.equal(await log.applyRetention(), 1)
+    reading.open()
+    const answer = await outcome
+    assert.equal(answer.kind === 'refused' && answer.error, 'OFFSET_OUT_OF_RANGE')
+  })
+
   it('keeps an open transaction open over a restart', async () => {
     const made = await harness()
     appended(await produce(made.log, begin(['a'], 1, 0)))
@@ -452,6 +472,22 @@ describe('durability', () => {
     appended(await produce(made.log, batch({ values: ['durable'] })))
     const again = await harness({ disk: made.disk.crash(), time: made.time })
     assert.deepEqual(valuesOf(await read(again.log, 0)), ['durable'])
+  })
+
+  it('with flush.messages a duplicate is answered no sooner than what it repeats', async () => {
+    const { disk, log } = await harness({ config: { 'flush.messages': 1 } })
+    const sync = gate()
+    disk.delays = ({ kind, path }) => (kind === 'sync' && path.endsWith('.log') ? sync.passed : undefined)
+    const sent = { producerId: 4, producerEpoch: 0, baseSequence: 0 }
+    const answers: string[] = []
+    const first = produce(log, batch(sent)).then(() => answers.push('first'))
+    const again = produce(log, batch(sent)).then(() => answers.push('again'))
+    await settled()
+    assert.deepEqual(answers, [])
+    sync.open()
+    await Promise.all([first, again])
+    const late = await produce(log, batch(sent))
+    assert.equal(appended(late).duplicate, true)
   })
 
   it('moves the recovery point by a flush, and by a roll in the background', async () => {

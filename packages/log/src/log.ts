@@ -143,11 +143,15 @@ export class PartitionLog implements Log {
   }
 
   /**
-   * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed.
+   * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed or its directory failed.
    * @returns ends it
    */
   watch(listener: () => void): () => void {
-    return this.#state.watchers.add(listener)
+    const { watchers, context } = this.#state
+    const ends = [watchers.add(listener), context.directory.watchers.add(listener)]
+    return () => {
+      for (const end of ends) end()
+    }
   }
 
   /** What it holds and costs now. Asks the disk for nothing but the times of its files. */

@@ -1,4 +1,4 @@
-/** Who wants to know when a log's ends move: told once after a turn, however often they moved in it. */
+/** Who wants to know when something changes, such as a log's ends: told once after a turn, however often it changed in it. */
 
 export class Watchers {
   readonly #listeners = new Set<() => void>()
@@ -16,7 +16,7 @@ export class Watchers {
     return () => this.#listeners.delete(entry)
   }
 
-  /** An end moved. Costs nothing when nobody watches; a listener never runs inside of what moved it. */
+  /** It changed. Costs nothing when nobody watches; a listener never runs inside of what changed it. */
   changed(): void {
     if (this.#listeners.size === 0 || this.#isTelling) return
     this.#isTelling = true
