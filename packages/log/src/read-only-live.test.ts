@@ -127,6 +127,25 @@ describe('a read-only log beside its writer', () => {
     await writer.close()
   })
 
+  it('looks at the files once an interval, however often watching begins and ends, and not at all when nobody watches', async () => {
+    const both = machine()
+    const writer = await openWriter(both)
+    const reader = await openReader(both)
+    const before = both.time.pendingTimers
+    let end = reader.watch(() => {})
+    for (let round = 0; round < 3; round++) {
+      both.time.advance(50)
+      end()
+      end = reader.watch(() => {})
+      await settle()
+      assert.equal(both.time.pendingTimers, before + 1)
+    }
+    end()
+    assert.equal(both.time.pendingTimers, before)
+    await reader.close()
+    await writer.close()
+  })
+
   it('tells whoever follows that the folder went away', async () => {
     const both = machine()
     const writer = await openWriter(both)

@@ -97,8 +97,8 @@ export class ReadOnlyLog extends LogView {
   #refreshing: Promise<void> | null = null
   #reloading: Promise<void> | null = null
   #isClosed = false
-  #cancelRefresh: () => void = () => {}
-  #isPolling = false
+  /** The next look of those that go on as long as somebody watches; null when nobody does. */
+  #nextLook: { cancel(): void } | null = null
   #failure: DiskError | null = null
   #startsOf = Number.NaN
 
@@ -247,27 +247,31 @@ export class ReadOnlyLog extends LogView {
     this.#poll()
     return () => {
       cancel()
-      if (this.#watchers.count === 0) this.#cancelRefresh()
+      if (this.#watchers.count === 0) this.#stopLooking()
     }
   }
 
   /** Looks again and again as long as somebody watches. */
   #poll(): void {
-    if (this.#isPolling) return
-    this.#isPolling = true
-    const { timers } = this.#share.environment
-    const cancel = timers.after(this.#share.refreshMs, () => {
+    if (this.#nextLook !== null) return
+    const { environment, refreshMs } = this.#share
+    const cancel = environment.timers.after(refreshMs, () => {
       void this.refresh()
         .catch((error) => this.#failed(error))
         .then(() => {
-          this.#isPolling = false
+          // While it looked the last one may have gone and another come, who has a next look already.
+          if (this.#nextLook !== look) return
+          this.#nextLook = null
           if (this.#watchers.count > 0 && !this.isClosed) this.#poll()
         })
     })
-    this.#cancelRefresh = () => {
-      cancel()
-      this.#isPolling = false
-    }
+    const look = { cancel }
+    this.#nextLook = look
+  }
+
+  #stopLooking(): void {
+    this.#nextLook?.cancel()
+    this.#nextLook = null
   }
 
   /** Whoever waits hears of it by the refusal of its next read. */
@@ -284,7 +288,7 @@ export class ReadOnlyLog extends LogView {
   /** Closes the files. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#cancelRefresh()
+    this.#stopLooking()
     await this.#refreshing?.catch(() => {})
     await this.#reloading?.catch(() => {})
     await this.#loaded.log.abandon()
