@@ -5,9 +5,18 @@ import { type CompactedHarness, clean, compacted, end, put, stored } from './cle
 import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
 import type { CleanSettings } from './log-compaction.js'
 import { InlineOffload } from './offload.js'
-import { ManualTurn } from './testing.js'
+import { ManualTime, ManualTurn } from './testing.js'
 
 const DAY = 86_400_000
+
+/** A millisecond passes from one look at the clock to the next. */
+class HurriedTime extends ManualTime {
+  #looks = 0
+
+  override monotonic(): number {
+    return super.monotonic() + this.#looks++
+  }
+}
 
 describe('a compacted log', () => {
   it('keeps the last value of each key, with its offset', async () => {
@@ -320,6 +329,22 @@ describe('a compacted log', () => {
     }
     assert.equal(await clean(made), 1)
     assert.deepEqual(recoveryPoints, [3])
+  })
+
+  it('lets others have their turn in a walk over many', async () => {
+    let given = 0
+    const turn = {
+      afterThisTurn(run: () => void) {
+        given++
+        setImmediate(run)
+      },
+    }
+    const made = await compacted({ time: new HurriedTime(), turn })
+    for (let partition = 1; partition < 30; partition++)
+      await made.directories.create({ topic: 't', partition }, null, made.log.config)
+    given = 0
+    assert.equal(await clean(made), 0)
+    assert.ok(given >= 6, `${given} turns for a look at thirty logs, and one more for what they keep`)
   })
 
   it('is not cleaned by what was true before it was cut', async () => {

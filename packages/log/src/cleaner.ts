@@ -3,12 +3,13 @@
  * set aside and reported once; the others go on.
  */
 import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
+import { Breather } from './breather.js'
 import type { CleanerConfig } from './cleaner-config.js'
 import { type Cleanable, cleanable } from './compaction/cleanable.js'
 import { offsetMapCapacity } from './compaction/offset-map.js'
 import type { PartitionLog } from './log.js'
 import type { CleanSettings } from './log-compaction.js'
-import type { Logger, Random, Timers } from './ports.js'
+import type { Clock, Logger, Random, Timers, Turn } from './ports.js'
 
 export interface CleanerOptions {
   readonly config: CleanerConfig
@@ -17,7 +18,10 @@ export interface CleanerOptions {
   readonly isHeld: (topic: string) => boolean
   /** Writes the recovery points of a directory to their file. */
   readonly checkpointRecoveryPoints: (directory: string) => Promise<void>
+  readonly clock: Clock
   readonly timers: Timers
+  /** With it, others are let in between two of many logs. */
+  readonly turn?: Turn | undefined
   readonly random: Random
   readonly logger: Logger
 }
@@ -112,7 +116,11 @@ export class Cleaner {
   async runOnce(): Promise<boolean> {
     const due = await this.#dirtiest()
     if (due !== null) await this.#clean(due)
-    for (const log of this.#eligible()) if (!this.#isClosed) await log.applyRetention()
+    const breather = new Breather(this.#options)
+    for (const log of this.#eligible()) {
+      if (!this.#isClosed) await log.applyRetention()
+      await breather.breathe()
+    }
     return due !== null
   }
 
@@ -131,7 +139,9 @@ export class Cleaner {
   /** It is taken by whoever asked, until it is cleaned. */
   async #dirtiest(): Promise<PartitionLog | null> {
     const due: { readonly log: PartitionLog; readonly dirtyRatio: number }[] = []
+    const breather = new Breather(this.#options)
     for (const log of this.#eligible()) {
+      await breather.breathe()
       const picture = await log.compaction.picture()
       const found = picture === null ? null : cleanable(picture)
       if (found === null) continue

@@ -100,14 +100,16 @@ export class BrokerLogDirectories implements LogDirectories {
   }
 
   #newCleaner(): Cleaner {
-    const { timers, random, logger = SILENT } = this.#options
+    const { clock, timers, turn, random, logger = SILENT } = this.#options
     return new Cleaner({
       config: this.#config,
       logs: () => this.#byName.values(),
       isHeld: (topic) => this.#held.has(topic),
       checkpointRecoveryPoints: async (path) =>
         this.#directories.find((directory) => directory.path === path)?.checkpoint('recovery points'),
+      clock,
       timers,
+      turn,
       random,
       logger,
     })

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { RecordBatch } from '@mq/protocol'
-import { readSmallFile } from '../checkpoint.js'
+import { LEADER_EPOCHS, readSmallFile } from '../checkpoint.js'
 import { segmentFileName } from '../folder-names.js'
 import type { LeaderEpochs } from '../leader-epochs.js'
 import type { Disk } from '../ports.js'
@@ -125,7 +125,7 @@ class SegmentCheck {
   }
 
   #report(kind: 'log' | 'index' | 'timeindex' | 'txnindex' | 'epochs', finding: Omit<Finding, 'file'>): void {
-    const name = kind === 'epochs' ? 'leader-epoch-checkpoint' : segmentFileName(this.task.baseOffset, kind)
+    const name = kind === 'epochs' ? LEADER_EPOCHS : segmentFileName(this.task.baseOffset, kind)
     this.task.report({ file: posix.join(posix.basename(this.task.folder), name), ...finding })
   }
 

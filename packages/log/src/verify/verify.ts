@@ -14,6 +14,7 @@ import {
   readOffsets,
   readSmallFile,
 } from '../checkpoint.js'
+import { CLEANER_OFFSETS } from '../cleaner-offsets.js'
 import { CLEAN_SHUTDOWN, META_PROPERTIES, readMetaProperties } from '../directory-files.js'
 import { LOCK, lockHolder } from '../directory-lock.js'
 import { partitionFolder, segmentFile } from '../folder-names.js'
@@ -68,7 +69,7 @@ const CHECKPOINTS = [
   [RECOVERY_POINTS, 'problem', 'takes 0 for every partition: after a stop that was not clean all segments are scanned'],
   [HIGH_WATERMARKS, 'problem', 'takes 0 for every partition, until the replicas agree again'],
   [LOG_START_OFFSETS, 'problem', 'begins each log at its first segment: deleted records that are still there come back'],
-  ['cleaner-offset-checkpoint', 'note', 'cleans compacted topics from their start again'],
+  [CLEANER_OFFSETS, 'note', 'cleans compacted topics from their start again'],
 ] as const
 
 type CheckpointName = (typeof CHECKPOINTS)[number][0]
