@@ -86,6 +86,32 @@ describe('a stop of the log directories', () => {
     await rolled
   })
 
+  it('takes no directory offline because an index is being built again for a reader', async () => {
+    const failures: string[] = []
+    const made = await harness({
+      directories: { tailCacheBytes: 0, whenDirectoryFails: (_, { message }) => failures.push(message) },
+    })
+    await produce(made.log, batch({ values: [Buffer.alloc(300_000)] }))
+    await made.log.roll()
+    await made.directories.close()
+    made.disk.openNow('/data/t-0/00000000000000000000.index', 'readWrite').writevNow([Buffer.alloc(5)], 0)
+    const log = await made.reopen()
+    const read = gate()
+    made.disk.delays = ({ kind, path }) => (kind === 'read' && path.endsWith('.log') ? read.passed : undefined)
+    const options = { maxBytes: 1, minOneMessage: true, upTo: 'logEnd' } as const
+    const reading = log.read(0, options)
+    const search = log.offsetForTimestamp(0)
+    await settled()
+    const closed = made.directories.close()
+    await settled()
+    read.open()
+    await closed
+    const [outcome, found] = [await reading, await search]
+    assert.equal(outcome.kind === 'refused' && outcome.error, 'KAFKA_STORAGE_ERROR')
+    assert.equal(found !== null && 'kind' in found && found.error, 'KAFKA_STORAGE_ERROR')
+    assert.deepEqual(failures, [])
+  })
+
   it('waits for a partition that is being made, and closes it', async () => {
     const { disk, directories } = await harness()
     const sync = gate()

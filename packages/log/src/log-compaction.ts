@@ -54,7 +54,7 @@ export class LogCompaction {
       const now = context.clock.now()
       return { segments: pictures, logStartOffset, logEndOffset, lastStableOffset, cleanedTo, now, config: state.config() }
     } catch (error) {
-      if (!state.isClosed && segments.all === before) context.directory.failWith(error)
+      if (!state.isClosed && segments.all === before) context.directory.failedLook(error)
       return null
     }
   }

@@ -4,6 +4,7 @@
 import type { SlabPool } from '@mq/protocol'
 import type { CleanerOffsets } from './cleaner-offsets.js'
 import type { IndexMemory } from './index-memory.js'
+import { OffloadError } from './offload.js'
 import type { OpenFiles } from './open-files.js'
 import { type Refused, refused } from './outcomes.js'
 import { type Clock, type Disk, DiskError, type Logger, type Offload, type Random, type Timers, type Turn } from './ports.js'
@@ -68,6 +69,11 @@ export class DirectoryHealth {
       this.watchers.changed()
     }
     return this.refusal()
+  }
+
+  /** For what only looks: work beside the loop that was not done, by a close or a thread that died, says nothing of the disk. */
+  failedLook(error: unknown): Refused {
+    return error instanceof OffloadError ? refused('KAFKA_STORAGE_ERROR', error.message) : this.failWith(error)
   }
 
   refusal(): Refused {

@@ -64,5 +64,5 @@ function failure(state: LogState, segment: Segment, offset: number, error: unkno
     return refused('CORRUPT_MESSAGE', `${state.name}, segment ${segment.baseOffset}: ${error.message}`)
   // Retention, truncation or a close took the segment away meanwhile.
   if (error instanceof DiskError && (state.isClosed || !state.segments.all.includes(segment))) return isGone(offset)
-  return state.context.directory.failWith(error)
+  return state.context.directory.failedLook(error)
 }

@@ -242,7 +242,7 @@ export class PartitionLog implements Log {
     try {
       return await this.#overMovingSegments(() => (query === 'maxTimestamp' ? this.#latestRecord() : this.#firstRecordAt(query)))
     } catch (error) {
-      return error instanceof RecordsError ? refused(error.error, error.message) : state.context.directory.failWith(error)
+      return error instanceof RecordsError ? refused(error.error, error.message) : state.context.directory.failedLook(error)
     }
   }
 
