@@ -142,6 +142,11 @@ export class PartitionLog implements Log {
     return this.#state.isClosed || this.isOffline
   }
 
+  /** What everything is answered with once the log is closed. */
+  refusal(): Refused {
+    return this.#state.context.directory.refusal()
+  }
+
   /**
    * Calls `listener` after an end of the log moved (once a turn at most), and when it was closed or its directory failed.
    * @returns ends it

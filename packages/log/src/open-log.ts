@@ -128,7 +128,7 @@ export class OpenLogDirectory {
   }
 
   #opened(log: PartitionLog): OpenLog {
-    return new OpenLog(log, this.#environment.clock)
+    return new OpenLog(log, this.#environment.clock, () => this.#directories.checkpointAll())
   }
 
   /** Removes a log with all its files, after `file.delete.delay.ms`. @throws DiskError */
@@ -144,14 +144,17 @@ export class OpenLogDirectory {
 
 export class OpenLog extends LogView {
   readonly #clock: Clock
+  readonly #checkpoint: () => Promise<void>
   #directory: OpenLogDirectory | null = null
 
   constructor(
     protected override readonly source: PartitionLog,
     clock: Clock,
+    checkpoint: () => Promise<void>,
   ) {
     super()
     this.#clock = clock
+    this.#checkpoint = checkpoint
     this.#allIsCommitted()
   }
 
@@ -219,33 +222,46 @@ export class OpenLog extends LogView {
     return [...batches, builder.build()]
   }
 
-  /** Drops everything at and above the offset; what is below it keeps its offsets. */
+  /** Drops everything at and above the offset; what is below it keeps its offsets. @throws RefusedError KAFKA_STORAGE_ERROR */
   async truncateTo(offset: number): Promise<void> {
     await this.source.truncateTo(offset)
+    this.#throwIfClosed()
     this.#allIsCommitted()
   }
 
-  /** Drops everything; the next record gets this offset. */
+  /** Drops everything; the next record gets this offset. @throws RefusedError KAFKA_STORAGE_ERROR */
   async truncateFullyAndStartAt(offset: number): Promise<void> {
     await this.source.truncateFullyAndStartAt(offset)
+    this.#throwIfClosed()
     this.#allIsCommitted()
   }
 
-  /** Moves the log start: what is below cannot be read any more, and its files go when their whole segment lies below. @throws RefusedError */
+  /**
+   * Moves the log start: what is below cannot be read any more, also after a kill or a power cut once this resolves. Its files go when
+   * their whole segment lies below.
+   * @throws RefusedError OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR
+   */
   async deleteRecordsBefore(offset: number): Promise<void> {
     orThrow(await this.source.deleteRecordsBefore(offset))
     await this.source.applyRetention()
+    await this.#checkpoint()
+    this.#throwIfClosed()
   }
 
-  /** Begins a new segment. */
-  roll(): Promise<void> {
-    return this.source.roll()
+  #throwIfClosed(): void {
+    if (this.source.isClosed) orThrow(this.source.refusal())
+  }
+
+  /** Begins a new segment. @throws RefusedError KAFKA_STORAGE_ERROR */
+  async roll(): Promise<void> {
+    await this.source.roll()
+    this.#throwIfClosed()
   }
 
   /** Everything appended before survives a power cut once this resolves. @throws RefusedError KAFKA_STORAGE_ERROR */
   async flush(): Promise<void> {
     await this.source.flush()
-    if (this.source.isClosed) orThrow(await this.source.read(this.source.logEndOffset, AT_END))
+    this.#throwIfClosed()
   }
 
   /** Makes everything durable and lets go of the directory that was opened for this log; otherwise the directory closes its logs. */
@@ -253,6 +269,3 @@ export class OpenLog extends LogView {
     await this.#directory?.close()
   }
 }
-
-/** Reads nothing: tells whether the log can be read. */
-const AT_END = { maxBytes: 0, minOneMessage: false, upTo: 'logEnd' } as const

@@ -326,6 +326,30 @@ describe('a log for one’s own use', () => {
     await assert.rejects(log.flush(), RefusedError)
   })
 
+  it('does not have records again, after a kill, that were deleted before it', async () => {
+    const { disk, environment } = machine()
+    const log = await openLog('/data', { environment })
+    for (const value of ['a', 'b', 'c']) await log.append({ value })
+    await log.deleteRecordsBefore(2)
+    disk.syncAll()
+    const again = await openLog('/data', { environment: { ...environment, disk: disk.crash() } })
+    assert.equal(again.logStartOffset, 2)
+    assert.deepEqual(await valuesOf(again.records()), ['2:c'])
+    await again.close()
+  })
+
+  it('says when the disk did not let it be cut, and refuses to be cut once it is closed', async () => {
+    const { disk, environment } = machine()
+    const log = await openLog('/data', { environment })
+    for (const value of ['a', 'b', 'c']) await log.append({ value })
+    disk.faults = ({ kind, path }) => (kind === 'truncate' && path === DATA_FILE ? { fail: 'EIO' } : undefined)
+    const storageError = { name: 'RefusedError', error: 'KAFKA_STORAGE_ERROR' }
+    await assert.rejects(log.truncateTo(1), storageError)
+    await log.close()
+    for (const change of [log.truncateTo(1), log.truncateFullyAndStartAt(1), log.roll(), log.deleteRecordsBefore(1), log.flush()])
+      await assert.rejects(change, storageError)
+  })
+
   it('makes several batches of what is too large for one, and refuses a record that is', async () => {
     const { environment } = machine()
     const log = await openLog('/data', { environment, config: { 'max.message.bytes': 1000 } })
