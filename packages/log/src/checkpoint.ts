@@ -10,6 +10,7 @@
 import { posix } from 'node:path'
 import type { EpochEntry } from './leader-epochs.js'
 import type { Disk } from './ports.js'
+import { writeAllNow } from './write-all.js'
 
 export const RECOVERY_POINTS = 'recovery-point-offset-checkpoint'
 export const HIGH_WATERMARKS = 'replication-offset-checkpoint'
@@ -37,18 +38,13 @@ export async function writeAtomically(disk: Disk, path: string, bytes: Buffer): 
   disk.removeNow(temporary)
   const file = disk.openNow(temporary, 'create')
   try {
-    writeFully(file, bytes)
+    writeAllNow(file, [bytes], 0)
     await file.dataSync()
   } finally {
     file.closeNow()
   }
   disk.renameNow(temporary, path)
   await disk.syncDirectory(posix.dirname(path))
-}
-
-/** Writes all bytes from the start of a file, however short the single writes are. */
-export function writeFully(file: { writevNow(slices: readonly Buffer[], position: number): number }, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) done += file.writevNow([bytes.subarray(done)], done)
 }
 
 /** Null when there is no such file. */

@@ -12,8 +12,8 @@
  * unless it dies meanwhile, one has it.
  */
 import { posix } from 'node:path'
-import { writeFully } from './checkpoint.js'
 import { type Clock, type Disk, DiskError, type Processes, type ProcessIdentity } from './ports.js'
+import { writeAllNow } from './write-all.js'
 
 export const LOCK = '.lock'
 const CLAIM = /^\.lock-(\d+)-(\d*)$/
@@ -130,7 +130,7 @@ function writeOwner(disk: Disk, path: string, text: string): void {
   const file = disk.openNow(path, 'create')
   try {
     file.truncateNow(0)
-    writeFully(file, Buffer.from(text))
+    writeAllNow(file, [Buffer.from(text)], 0)
   } finally {
     file.closeNow()
   }

@@ -2,9 +2,9 @@
  * How an index reaches its file: when its segment is closed, cut to its entries. While the segment is active the entries live in
  * memory; whatever a stop of the process loses lies after the recovery point and is built again.
  */
-import { writeFully } from './checkpoint.js'
 import type { Disk } from './ports.js'
 import type { SparseIndex } from './sparse-index.js'
+import { writeAllNow } from './write-all.js'
 
 export class IndexFile {
   /** Entries that the file has, at its front. */
@@ -40,8 +40,7 @@ export class IndexFile {
     const file = this.disk.openNow(this.pathOf(), 'create')
     try {
       const start = this.#written * index.entrySize
-      const bytes = index.entryBytes(this.#written)
-      writeFully({ writevNow: (slices, position) => file.writevNow(slices, start + position) }, bytes)
+      writeAllNow(file, [index.entryBytes(this.#written)], start)
       if (file.sizeNow() !== index.sizeInBytes) file.truncateNow(index.sizeInBytes)
       this.#written = index.entryCount
       this.#isExact = true

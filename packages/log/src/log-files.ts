@@ -2,13 +2,14 @@
  * The small files of one partition's folder that change while it is in use: producer snapshots and the leader-epoch checkpoint.
  */
 import { posix } from 'node:path'
-import { epochsToText, LEADER_EPOCHS, writeAtomically, writeFully } from './checkpoint.js'
+import { epochsToText, LEADER_EPOCHS, writeAtomically } from './checkpoint.js'
 import { segmentFile, segmentFileName } from './folder-names.js'
 import type { LeaderEpochs } from './leader-epochs.js'
 import type { Disk } from './ports.js'
 import type { ProducerEntry } from './producer-entry.js'
 import { readProducerSnapshot, writeProducerSnapshot } from './producer-snapshot.js'
 import type { Folder } from './segment.js'
+import { writeAllNow } from './write-all.js'
 
 /** The snapshots of a folder, by the offset in their names. */
 export class Snapshots {
@@ -43,7 +44,7 @@ export class Snapshots {
     try {
       const bytes = writeProducerSnapshot(entries)
       file.truncateNow(0)
-      writeFully(file, bytes)
+      writeAllNow(file, [bytes], 0)
     } finally {
       file.closeNow()
     }

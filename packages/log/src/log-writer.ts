@@ -9,11 +9,11 @@ import { type AppendOptions, AppendQueue, type PendingAppend } from './append-qu
 import type { LogState } from './log-state.js'
 import { areLong } from './long-records.js'
 import { type Appended, type Refused, refused } from './outcomes.js'
-import { DiskError, type DiskFile } from './ports.js'
+import { DiskError } from './ports.js'
 import type { Duplicate } from './producer-state.js'
-import type { Segment } from './segment.js'
 import type { AbortedEntry } from './txn-index.js'
 import type { Validated } from './validate.js'
+import { writeAll, writeAllNow } from './write-all.js'
 
 /**
  * Up to here a write is synchronous: the copy into the page cache takes a tenth of a millisecond, and by the hand-over to a thread and
@@ -229,16 +229,7 @@ export class LogWriter {
     const { clock } = this.state.context
     const { active } = this.state.segments
     const started = clock.monotonic()
-    const file = active.data.now()
-    let left = slices
-    let position = active.sizeInBytes
-    for (;;) {
-      const taken = file.writevNow(left, position)
-      position += taken
-      left = without(left, taken)
-      if (left.length === 0) break
-      requireProgress(taken, file)
-    }
+    writeAllNow(active.data.now(), slices, active.sizeInBytes)
     this.#wrote(started)
   }
 
@@ -346,7 +337,7 @@ export class LogWriter {
     const { active } = this.state.segments
     const started = this.state.context.clock.monotonic()
     try {
-      await active.data.pinned((file) => writeAll(file, slices, active))
+      await active.data.pinned((file) => writeAll(file, slices, active.sizeInBytes))
       this.#wrote(started)
       this.#commitGroup(group, duplicates)
     } catch (error) {
@@ -375,29 +366,5 @@ function answerWith(
   else answer(outcome)
 }
 
-async function writeAll(file: DiskFile, slices: readonly Buffer[], segment: Segment): Promise<void> {
-  let left = slices
-  let position = segment.sizeInBytes
-  while (left.length > 0) {
-    const taken = await file.writev(left, position)
-    requireProgress(taken, file)
-    position += taken
-    left = without(left, taken)
-  }
-}
-
 const batchOf = ({ buffer, byteOffset, byteLength }: Uint8Array): RecordBatch =>
   new RecordBatch(Buffer.from(buffer, byteOffset, byteLength))
-
-/** The slices without their first bytes. */
-function without(slices: readonly Buffer[], count: number): readonly Buffer[] {
-  let left = count
-  let at = 0
-  while (at < slices.length && left >= slices[at]!.length) left -= slices[at++]!.length
-  if (at === slices.length) return []
-  return left === 0 ? slices.slice(at) : [slices[at]!.subarray(left), ...slices.slice(at + 1)]
-}
-
-function requireProgress(taken: number, file: DiskFile): void {
-  if (taken === 0) throw new DiskError('EIO', 'write', file.path, 'nothing was taken')
-}

@@ -11,7 +11,6 @@
  * (recover.ts). Invariant: `sizeInBytes` ends a batch; bytes of the file beyond it belong to a write that failed or is under way.
  */
 import { posix } from 'node:path'
-import { writeFully } from './checkpoint.js'
 import { type SegmentFileKind, segmentFileName } from './folder-names.js'
 import { IndexFile } from './index-file.js'
 import { OFFSET_ENTRY_BYTES, OffsetIndex, offsetIndexProblem } from './offset-index.js'
@@ -20,6 +19,7 @@ import type { RebuiltIndexes } from './segment-rebuild.js'
 import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
+import { writeAllNow } from './write-all.js'
 
 /** The folder of a partition. */
 export interface Folder {
@@ -251,7 +251,7 @@ export class Segment {
       const file = this.files.disk.openNow(path, 'create')
       try {
         const bytes = this.txns.toBytes()
-        writeFully(file, bytes)
+        writeAllNow(file, [bytes], 0)
         file.truncateNow(bytes.length)
       } finally {
         file.closeNow()

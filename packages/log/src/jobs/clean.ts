@@ -12,12 +12,13 @@ import { type ChunkOptions, SegmentChunks, UncleanableError } from '../compactio
 import { segmentGroups } from '../compaction/segment-groups.js'
 import { Throttle } from '../compaction/throttle.js'
 import { OpenFiles } from '../open-files.js'
-import { DiskError, type DiskFile } from '../ports.js'
+import { DiskError } from '../ports.js'
 import { Segment } from '../segment.js'
 import { lastOffsetAt, maxTimestampAt, type StoredBatch } from '../stored-batch.js'
 import { recordsOfStoredBatch } from '../stored-records.js'
 import type { TopicConfig } from '../topic-config.js'
 import type { AbortedEntry } from '../txn-index.js'
+import { writeAll } from '../write-all.js'
 import type { Job, JobContext } from './job.js'
 
 export interface CleanSegment {
@@ -274,7 +275,9 @@ class Cleaning {
     }
     if (left.length === 0) return
     const start = target.sizeInBytes
-    await target.data.pinned((file) => writeAll(file, left, start))
+    // Of small batches there are thousands: one piece costs less.
+    const bytes = left.length === 1 ? left : [Buffer.concat(left)]
+    await target.data.pinned((file) => writeAll(file, bytes, start))
     for (const bytes of left) {
       target.appended({ lastOffset: lastOffsetAt(bytes, 0), maxTimestamp: maxTimestampAt(bytes, 0), sizeInBytes: bytes.length })
     }
@@ -327,15 +330,5 @@ function sound<R>(segment: number, { position }: StoredBatch, look: () => R): R 
   } catch (error) {
     if (error instanceof RecordsError) throw new UncleanableError(segment, position, error.message)
     throw error
-  }
-}
-
-async function writeAll(file: DiskFile, slices: readonly Buffer[], position: number): Promise<void> {
-  let bytes = slices.length === 1 ? slices[0]! : Buffer.concat(slices)
-  for (let at = position; bytes.length > 0; ) {
-    const taken = await file.writev([bytes], at)
-    if (taken === 0) throw new DiskError('EIO', 'write', file.path, 'nothing was taken')
-    bytes = bytes.subarray(taken)
-    at += taken
   }
 }
