@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeDisk } from '../disk-node.js'
@@ -67,7 +67,11 @@ describe('a process that is killed in the middle of its work', function () {
       let isKept = false
       for (let at = 0; at < moments.length && !isKept; at++) {
         const model = moments[at]!
-        const life = new Life(new PlainGround(nodeDisk, model, random), data)
+        // A start changes what it finds: each moment is held against what the kill left.
+        const copy = join(folder, 'copy')
+        rmSync(copy, { recursive: true, force: true })
+        cpSync(data, copy, { recursive: true })
+        const life = new Life(new PlainGround(nodeDisk, model, random), copy)
         try {
           await checkAll(await life.open(), model, 'process', new Reached())
           isKept = true
