@@ -443,6 +443,33 @@ describe('verifying a directory of our own', function () {
     await log.close()
   })
 
+  it('looks again at what the broker changed meanwhile', async () => {
+    const made = await compacted()
+    await put(made, 'a=1')
+    await made.log.roll()
+    await put(made, 'a=2')
+    const [index, gone] = ['/data/t-0/00000000000000000000.timeindex', '/data/t-0/00000000000000000000.timeindex.swap']
+    const { disk } = made
+    const list = disk.listNow.bind(disk)
+    // As if the list had been made between two renames of the cleaner.
+    disk.renameNow(index, gone)
+    let lists = 0
+    disk.listNow = (folder) => {
+      if (folder === '/data/t-0' && ++lists === 4) disk.renameNow(gone, index)
+      return list(folder)
+    }
+    const looked = await verified('/data', { environment: { disk, processes: { ...ALONE, holdsAdvisoryLock: () => true } } })
+    assert.deepEqual(problemsOf(looked), [])
+    assert.ok(lists > 4)
+    disk.renameNow(index, gone)
+    const still = await verified('/data', { environment: { disk, processes: ALONE } })
+    assert.deepEqual(
+      problemsOf(still).map(({ problem }) => problem),
+      ['there is no time index'],
+    )
+    await made.directories.abandon()
+  })
+
   it('notes a long stretch without an index entry', async () => {
     const log = await openLog(folder.logs)
     for (let at = 0; at < 40; at++) await log.append({ value: 'v'.repeat(100_000) })

@@ -72,6 +72,9 @@ const CHECKPOINTS = [
   [CLEANER_OFFSETS, 'note', 'cleans compacted topics from their start again'],
 ] as const
 
+/** How often a partition is looked at whose files its owner changes each time. */
+const MOST_LOOKS = 20
+
 type CheckpointName = (typeof CHECKPOINTS)[number][0]
 
 class Verification {
@@ -114,7 +117,8 @@ class Verification {
     const results = new Map<string, PartitionResult>()
     for (const folder of folders) {
       this.options.signal?.throwIfAborted()
-      const result = await this.#partition(folder, checkpoints, { wasClean, isInUse: holder !== null })
+      const look = (report: Report) => this.#partition(folder, checkpoints, { wasClean, isInUse: holder !== null, report })
+      const result = holder === null ? await look((finding) => this.#report(finding)) : await this.#whileItStands(folder, look)
       results.set(posix.basename(folder), result)
       sum.partitions++
       sum.segments += result.segments
@@ -138,10 +142,37 @@ class Verification {
       .reduce((sum, { name }) => sum + (this.#disk.statNow(posix.join(folder, name))?.sizeInBytes ?? 0), 0)
   }
 
+  /** What its owner rolls, deletes or cleans meanwhile looks damaged: then the partition is looked at again. */
+  async #whileItStands(folder: string, look: (report: Report) => Promise<PartitionResult>): Promise<PartitionResult> {
+    for (let looks = 1; ; looks++) {
+      const found: Finding[] = []
+      const done = this.#done
+      const names = this.#namesIn(folder)
+      const hasMoved = () => looks < MOST_LOOKS && this.#namesIn(folder) !== names
+      try {
+        const result = await look((finding) => found.push(finding))
+        if (found.every(({ level }) => level === 'note') || !hasMoved()) {
+          for (const finding of found) this.#report(finding)
+          return result
+        }
+      } catch (error) {
+        if (!(error instanceof DiskError && error.code === 'ENOENT') || !hasMoved()) throw error
+      }
+      this.#done = done
+    }
+  }
+
+  #namesIn(folder: string): string {
+    return this.#disk
+      .listNow(folder)
+      .map(({ name }) => name)
+      .join('/')
+  }
+
   #partition(
     folder: string,
     checkpoints: ReadonlyMap<CheckpointName, PartitionOffsets>,
-    stop: { readonly wasClean: boolean; readonly isInUse: boolean },
+    stop: { readonly wasClean: boolean; readonly isInUse: boolean; readonly report: Report },
   ): Promise<PartitionResult> {
     const named = partitionFolder(posix.basename(folder))
     const of = (name: CheckpointName): number =>
@@ -154,7 +185,6 @@ class Verification {
       recoveryPoint: of(RECOVERY_POINTS),
       logStartOffset: of(LOG_START_OFFSETS),
       indexIntervalBytes: this.options.indexIntervalBytes ?? DEFAULT_TOPIC_CONFIG['index.interval.bytes'],
-      report: (finding) => this.#report(finding),
       progress: (bytes) => {
         this.#done += bytes
         this.options.progress?.(this.#done, this.#all)
