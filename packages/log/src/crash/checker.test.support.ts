@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { iterateBatches, type RecordBatch } from '@mq/protocol'
 import type { PartitionLog } from '../log.js'
 import type { BrokerLogDirectories } from '../log-directories.js'
-import type { AbortedFacts, History } from './history.test.support.js'
+import { continueFromCleaned, historyOf } from './cleaned.test.support.js'
+import type { AbortedFacts, History, ProducerFacts, Replay } from './history.test.support.js'
 import type { Cut, Reached } from './machine.test.support.js'
-import type { Model, PartitionModel } from './model.test.support.js'
+import { isCompacted, type Model, type PartitionModel } from './model.test.support.js'
 
 /** Every partition is what was promised; the model goes on from what was found. */
 export async function checkAll(directories: BrokerLogDirectories, model: Model, cut: Cut, reached: Reached): Promise<void> {
@@ -44,10 +45,19 @@ async function checkOne(log: PartitionLog, model: PartitionModel, cut: Cut, reac
   if (isEmptied) model.durableStart = model.start = model.durableEnd = log.logEndOffset
   const history = model.longest
   // Without the records behind it, a log begins and ends where the checkpoint says that it begins.
-  if (isEmptied || (isEmpty && log.logEndOffset <= history.end)) history.emptyAt(log.logEndOffset)
+  if (isEmptied || ((isEmpty || isBehindCleaned(log, model)) && log.logEndOffset <= history.end))
+    history.emptyAt(log.logEndOffset)
   checkEnds(log, model, model.longest.end, cut, isEmptied)
   history.cutTo(log.logEndOffset)
   assert.equal(log.logEndOffset, history.end, 'the log ends with a batch')
+  if (cut === 'power' && isCompacted(model) && history.lose(model.durableEnd, await historyOf(log)))
+    reached.note('a hole in a compacted log')
+  if (model.isBeingCleaned) reached.note('stopped in: clean')
+  // When the log's start is back where it was, nobody has seen yet what compaction left there.
+  if (model.isBeingCleaned || (isCompacted(model) && log.logStartOffset < model.start)) {
+    model.history = history
+    await continueFromCleaned(log, model)
+  }
   log.updateHighWatermark(log.logEndOffset)
   await checkRecords(log, history)
   checkProducers(log, model, history)
@@ -56,6 +66,10 @@ async function checkOne(log: PartitionLog, model: PartitionModel, cut: Cut, reac
   model.durableEpoch = Math.min(model.durableEpoch, log.latestLeaderEpoch)
   model.continueFrom({ start: log.logStartOffset, end: log.logEndOffset, history })
 }
+
+/** Where compaction took the records before it, a log may end where its last segment begins. */
+const isBehindCleaned = (log: PartitionLog, model: PartitionModel): boolean =>
+  isCompacted(model) && log.segmentViews().at(-1)!.baseOffset === log.logEndOffset
 
 function checkEnds(log: PartitionLog, model: PartitionModel, written: number, cut: Cut, isEmptied: boolean): void {
   const { underWay, durableEnd, durableStart } = model
@@ -112,7 +126,10 @@ function checkProducers(log: PartitionLog, model: PartitionModel, history: Histo
   const start = log.logStartOffset
   const scanned = log.segmentViews().map(({ baseOffset }) => baseOffset)
   model.producersKnownFrom = [...new Set([...model.producersKnownFrom, ...scanned.filter((base) => base <= start), 0, start])]
-  const replays = model.producersKnownFrom.map((from) => history.replay(from))
+  const replays = model.producersKnownFrom.flatMap((from) => [history.replay(from), history.replayWritten(from)])
+  // A truncation goes back to a snapshot, which may know of what compaction took away since.
+  const fromSnapshots = () =>
+    model.producersKnownFrom.flatMap((from) => history.written.map(({ baseOffset }) => history.replayWritten(from, baseOffset)))
   const left = history.replay(start)
   const views = log.producers()
   const known = new Set(views.map(({ producerId }) => producerId))
@@ -125,16 +142,11 @@ function checkProducers(log: PartitionLog, model: PartitionModel, history: Histo
       coordinatorEpoch: view.coordinatorEpoch,
       firstOffset: view.currentTransactionFirstOffset,
     }
-    const possible = replays.map(({ producers }) => {
-      const facts = producers.get(view.producerId)
-      if (facts === undefined) return null
-      const { producerEpoch, lastSequence, coordinatorEpoch, firstOffset } = facts
-      return { producerEpoch, lastSequence, coordinatorEpoch, firstOffset }
-    })
     const text = JSON.stringify(found)
+    const isPossible = ({ producers }: Replay) => factsText(producers.get(view.producerId)) === text
     assert.ok(
-      possible.some((one) => JSON.stringify(one) === text),
-      `producer ${view.producerId} is ${text}, should be ${JSON.stringify(possible[0])}`,
+      replays.some(isPossible) || fromSnapshots().some(isPossible),
+      `producer ${view.producerId} is ${text}, should be ${factsText(replays[0]!.producers.get(view.producerId))}`,
     )
     if (found.firstOffset >= 0) stable = Math.min(stable, Math.max(start, found.firstOffset))
   }
@@ -144,6 +156,12 @@ function checkProducers(log: PartitionLog, model: PartitionModel, history: Histo
     left.aborted,
     replays.flatMap(({ aborted }) => aborted),
   )
+}
+
+function factsText(facts: ProducerFacts | undefined): string {
+  if (facts === undefined) return 'unknown'
+  const { producerEpoch, lastSequence, coordinatorEpoch, firstOffset } = facts
+  return JSON.stringify({ producerEpoch, lastSequence, coordinatorEpoch, firstOffset })
 }
 
 /** Those that the log has whole are named, and no others than ever were; their first offset may be that of a part. */

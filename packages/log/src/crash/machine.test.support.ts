@@ -41,6 +41,9 @@ const CHANGING: ReadonlySet<DiskOperation['kind']> = new Set([
   'syncDirectory',
 ])
 
+/** So many turns an operation may go on without the disk: a cleaning gives its turn away before each piece that it reads. */
+const LONGEST_THOUGHT = 100
+
 export class Machine implements Ground {
   readonly crashes: Crash[] = []
   /** Operations that change something, so far. */
@@ -154,7 +157,7 @@ export class Machine implements Ground {
       isDone = true
     }
     operation.then(done, done)
-    for (let idle = 0; idle < 3; ) {
+    for (let idle = 0; idle < LONGEST_THOUGHT; ) {
       await setImmediate()
       if (isDone) return operation
       this.endTurn()

@@ -16,15 +16,19 @@ export interface Kind {
 
 /** An operation that was asked for and has not answered. */
 export type UnderWay =
-  | { readonly kind: 'create' | 'delete' | 'retention' | 'clean' }
+  | { readonly kind: 'create' | 'delete' | 'retention' }
   | { readonly kind: 'append'; readonly batches: readonly Buffer[] }
   | { readonly kind: 'truncate'; readonly to: number }
   | { readonly kind: 'startOver' }
+
+export const isCompacted = ({ kind }: PartitionModel): boolean => kind.config['cleanup.policy']?.includes('compact') === true
 
 export class PartitionModel {
   /** All that was answered, also what was deleted since: the states of producers come from it. */
   history = new History()
   underWay: UnderWay | null = null
+  /** Whether a cleaning may have taken records away, while other operations go on. */
+  isBeingCleaned = false
   /** Log start: as it is, and the lowest that a restart may come up with. */
   start = 0
   durableStart = 0
@@ -89,6 +93,7 @@ export class PartitionModel {
     this.durableStart = Math.min(this.durableStart, found.start)
     this.durableHighWatermark = Math.min(this.durableHighWatermark, found.end)
     this.underWay = null
+    this.isBeingCleaned = false
   }
 }
 

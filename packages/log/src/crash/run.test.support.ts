@@ -1,4 +1,5 @@
 /** Runs a workload, stops it where it is told, and looks at what each stop left. With TRACE=1 a failure tells what that was. */
+import { readOffsets } from '../checkpoint.js'
 import { MemoryDisk } from '../memory-disk.js'
 import type { Random } from '../ports.js'
 import { seededRandom } from '../testing.js'
@@ -48,6 +49,17 @@ export async function run({ seed, steps, oneIn, reached, lie, where = 'everywher
 const mayStopOn = (machine: Machine, where: 'everywhere' | 'after lies') => (change: number) =>
   where === 'everywhere' || change - machine.liedAt < 80
 
+/** What was cleaned lies below the recovery point on the disk: a gap above it can be nothing but a hole. */
+function believeRecoveryPoints(disk: MemoryDisk, model: Model): void {
+  const path = '/data/recovery-point-offset-checkpoint'
+  if (disk.statNow(path) === null) return
+  const read = readOffsets(disk.readFileNow(path))
+  if ('problem' in read) return
+  const points = read as ReadonlyMap<string, number>
+  for (const partition of model.partitions.values())
+    if (partition.isBeingCleaned) partition.durableEnd = Math.max(partition.durableEnd, points.get(partition.name) ?? 0)
+}
+
 class Stops {
   count = 0
 
@@ -75,6 +87,7 @@ class Stops {
   async #examineOne({ disk, model, cut }: Crash, depth: number): Promise<void> {
     const { random, reached } = this
     reached.note(`${cut} cut`)
+    believeRecoveryPoints(disk, model)
     const machine = new Machine(disk, model, random, reached, this.lie)
     const goesOn = depth < DEEPEST
     const inStart = goesOn && random.next() < 0.3 ? Math.floor(random.next() * 40) : -1

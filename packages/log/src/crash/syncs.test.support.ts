@@ -11,6 +11,8 @@ export interface Sync {
   readonly by: RegExp
   /** How it is shown what a lie does; by default by the simulator. */
   readonly shown?: 'on a stage'
+  /** A seed that finds it soon; 1 by default. Another is looked for when it no longer does. */
+  readonly seed?: number
   /** Why a lie does no harm here. */
   readonly harmless?: string
 }
@@ -35,34 +37,77 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
     by: /Segment\.sync < #recover/,
     shown: 'on a stage',
   },
-  'an offset index, at a flush': { kind: 'sync', path: /\.index$/, by: /Segment\.syncIndexes < Segment\.sync < #syncSegment/ },
+  'an offset index, at a flush': {
+    kind: 'sync',
+    path: /\.index$/,
+    by: /Segment\.syncIndexes < Segment\.sync < #syncSegment/,
+    seed: 12,
+  },
   'an offset index, at a clean stop': { kind: 'sync', path: /\.index$/, by: /Segment\.syncIndexes < #settle/ },
   'a time index, at a flush': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.sync < #syncSegment/ },
-  'a time index, at a clean stop': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.syncIndexes < #settle/ },
+  'a time index, at a clean stop': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.syncIndexes < #settle/, seed: 9 },
   'a transaction index, at a flush': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.sync < #syncSegment/ },
-  'a transaction index, at a clean stop': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.syncIndexes < #settle/ },
+  'a transaction index, at a clean stop': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.syncIndexes < #settle/, seed: 13 },
   'a producer snapshot, at a flush': {
     kind: 'sync',
     path: /\.snapshot$/,
     by: /Snapshots\.sync < #syncSegment/,
     harmless: 'a start builds producers again from the records',
   },
-  'a producer snapshot, at a clean stop': { kind: 'sync', path: /\.snapshot$/, by: /Snapshots\.sync < #settle/ },
-  'the partition folder, at a flush': { kind: 'syncDirectory', path: FOLDER, by: /^#flushNow/ },
-  'the partition folder, at a clean stop': { kind: 'syncDirectory', path: FOLDER, by: /^#settle/ },
-  'the partition folder, at a truncation': { kind: 'syncDirectory', path: FOLDER, by: /^#truncateTo/ },
+  'a producer snapshot, at a clean stop': { kind: 'sync', path: /\.snapshot$/, by: /Snapshots\.sync < #settle/, seed: 4 },
+  'the partition folder, at a flush': { kind: 'syncDirectory', path: FOLDER, by: /^#flushNow/, seed: 2 },
+  'the partition folder, at a clean stop': { kind: 'syncDirectory', path: FOLDER, by: /^#settle/, seed: 9 },
+  'the partition folder, at a truncation': { kind: 'syncDirectory', path: FOLDER, by: /^#truncateTo/, seed: 3 },
   'the partition folder, after recovery removed segments': {
     kind: 'syncDirectory',
     path: FOLDER,
     by: /^Loading\.run/,
     shown: 'on a stage',
   },
-  'the partition folder, after retention': { kind: 'syncDirectory', path: FOLDER, by: /applyRetention/ },
+  'the partition folder, after retention': {
+    kind: 'syncDirectory',
+    path: FOLDER,
+    by: /applyRetention|^Cleaner\.runOnce/,
+    seed: 3,
+  },
+  'the data of a cleaned segment': { kind: 'sync', path: /\.log\.cleaned$/, by: /Segment\.sync < #cleanGroup/, seed: 12 },
+  'an offset index of a cleaned segment': {
+    kind: 'sync',
+    path: /\.index\.cleaned$/,
+    by: /Segment\.sync < #cleanGroup/,
+    seed: 12,
+  },
+  'a time index of a cleaned segment': {
+    kind: 'sync',
+    path: /\.timeindex\.cleaned$/,
+    by: /Segment\.sync < #cleanGroup/,
+    seed: 12,
+  },
+  'a transaction index of a cleaned segment': {
+    kind: 'sync',
+    path: /\.txnindex\.cleaned$/,
+    by: /Segment\.sync < #cleanGroup/,
+    seed: 89,
+  },
+  'the partition folder, with a cleaned segment': {
+    kind: 'syncDirectory',
+    path: FOLDER,
+    by: /^#cleanGroup/,
+    harmless: 'the first step of the swap syncs the same names',
+  },
+  'the partition folder, at a swap': { kind: 'syncDirectory', path: FOLDER, by: /^sync < swapSegments/, seed: 12 },
+  'the partition folder, at a swap that a start finishes': {
+    kind: 'syncDirectory',
+    path: FOLDER,
+    by: /^finishInterrupted/,
+    harmless: 'where the folder keeps the order of its changes, the next start finishes the swap again',
+  },
   'the log directory, when a folder was made or renamed': { kind: 'syncDirectory', path: DATA, by: /^$/ },
   'the log directory, when the mark of a clean stop is taken away': {
     kind: 'syncDirectory',
     path: DATA,
     by: /^LogDirectory\.claim/,
+    seed: 2,
   },
   'the folder of the log directory, when it is made': { kind: 'syncDirectory', path: /^\/$/, by: /^makeDirectory/ },
   'a temporary leader-epoch-checkpoint': { kind: 'sync', path: /leader-epoch-checkpoint\.tmp$/, by: /^writeAtomically/ },
@@ -77,12 +122,25 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
     kind: 'sync',
     path: /recovery-point-offset-checkpoint\.tmp$/,
     by: /^writeAtomically/,
+    seed: 10,
   },
   'a temporary log-start-offset-checkpoint': { kind: 'sync', path: /log-start-offset-checkpoint\.tmp$/, by: /^writeAtomically/ },
   'a temporary replication-offset-checkpoint': {
     kind: 'sync',
     path: /replication-offset-checkpoint\.tmp$/,
     by: /^writeAtomically/,
+  },
+  'a temporary cleaner-offset-checkpoint': {
+    kind: 'sync',
+    path: /cleaner-offset-checkpoint\.tmp$/,
+    by: /^writeAtomically/,
+    harmless: 'a file that is not whole counts as empty: all is cleaned again',
+  },
+  'the log directory of a renamed cleaner-offset-checkpoint': {
+    kind: 'syncDirectory',
+    path: DATA,
+    by: /^writeAtomically$/,
+    harmless: 'what counts as dirty is cleaned again, what counts as clean stays as it is',
   },
   'the log directory of a renamed checkpoint': { kind: 'syncDirectory', path: DATA, by: /^writeAtomically < #checkpointNow/ },
   'a temporary meta.properties': { kind: 'sync', path: /meta\.properties\.tmp$/, by: /^writeAtomically/ },

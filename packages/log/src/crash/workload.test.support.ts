@@ -8,7 +8,8 @@ import type { Appended, Refused } from '../outcomes.js'
 import type { Disk, Random } from '../ports.js'
 import { ManualTime, ManualTurn, seededRandom } from '../testing.js'
 import { DEFAULT_TOPIC_CONFIG, type TopicConfig } from '../topic-config.js'
-import { type Kind, type Model, PartitionModel } from './model.test.support.js'
+import { continueFromCleaned } from './cleaned.test.support.js'
+import { isCompacted, type Kind, type Model, PartitionModel } from './model.test.support.js'
 
 const SMALL = { 'segment.bytes': 700, 'index.interval.bytes': 100, 'segment.index.bytes': 1024, 'retention.ms': -1 }
 
@@ -18,6 +19,11 @@ export const KINDS: readonly Kind[] = [
   { topic: 'sized', origin: 'client', config: { ...SMALL, 'retention.bytes': 2000 } },
   { topic: 'large', origin: 'client', config: { ...SMALL, 'segment.bytes': 400_000 } },
   { topic: 'synced', origin: 'client', config: { ...SMALL, 'flush.messages': 1 } },
+  {
+    topic: 'compacted',
+    origin: 'client',
+    config: { ...SMALL, 'cleanup.policy': ['compact'], 'min.cleanable.dirty.ratio': 0, 'delete.retention.ms': 0 },
+  },
 ]
 
 const CONFIGS = new Map(KINDS.map(({ topic, config }) => [topic, { ...DEFAULT_TOPIC_CONFIG, ...config }]))
@@ -80,6 +86,7 @@ export class Life {
       brokerId: 1,
       clusterId: 'cluster',
       topicConfig: configOf,
+      cleaner: 'waits',
       config: { 'producer.id.expiration.ms': 2 ** 60 },
       tailCacheBytes: this.#chance(0.5) ? 0 : 1 << 20,
       ...(this.#turn === undefined ? {} : { turn: this.#turn }),
@@ -124,7 +131,8 @@ export class Life {
     else if (dice < 0.56) await this.#endTransaction(partition, log)
     else if (dice < 0.62) await this.#flush(partition, log)
     else if (dice < 0.66) await this.#flushWithAppends(partition, log)
-    else if (dice < 0.7) await this.machine.until(log.roll())
+    else if (dice < 0.69) await this.machine.until(log.roll())
+    else if (dice < 0.72) await this.#clean()
     else if (dice < 0.75) await this.#checkpoint()
     else if (dice < 0.79) await this.#deleteRecords(partition, log)
     else if (dice < 0.83) await this.#retain(() => this.directories.applyRetention())
@@ -140,8 +148,8 @@ export class Life {
     this.#mustWork()
   }
 
-  async #create(): Promise<void> {
-    const kind = this.#one(KINDS)
+  async #create(topic?: string): Promise<void> {
+    const kind = KINDS.find((one) => one.topic === topic) ?? this.#one(KINDS)
     const number = this.#below(2)
     const name = `${kind.topic}-${number}`
     if (this.#model.partitions.has(name)) return
@@ -168,26 +176,36 @@ export class Life {
     )
   }
 
+  /** Compaction needs keys that come again, and tombstones. */
+  #keys(partition: PartitionModel, values: readonly string[]): { values: (string | null)[]; keys?: string[] } {
+    if (!isCompacted(partition)) return { values: [...values] }
+    return { values: values.map((value) => (this.#chance(0.25) ? null : value)), keys: values.map(() => `k${this.#below(5)}`) }
+  }
+
   #timestamps(count: number): number[] {
     return Array.from({ length: count }, () => BEGAN + this.#below(1000))
   }
 
   async #append(partition: PartitionModel, log: PartitionLog): Promise<void> {
     if (partition.kind.origin === 'replication') return this.#replicate(partition, log)
-    const { producers } = partition.history.replay()
+    const { producers } = partition.history.replayWritten()
     const producerId = this.#one([-1, 1, 2, 3])
     const facts = producers.get(producerId)
-    if (facts !== undefined && facts.lastSequence >= 0 && this.#chance(0.08)) return this.#repeat(partition, log, producerId)
+    const known = log.producers().find((one) => one.producerId === producerId)
+    // A hole in a compacted log may have swallowed its last batch.
+    const lastSequence = (isCompacted(partition) ? known : facts)?.lastSequence ?? -1
+    if (facts !== undefined && facts.lastSequence >= 0 && facts.lastSequence === lastSequence && this.#chance(0.08))
+      return this.#repeat(partition, log, producerId)
     const group: Buffer[] = []
     const isNewEpoch = facts !== undefined && facts.firstOffset < 0 && this.#chance(0.06)
     const producerEpoch = (facts?.producerEpoch ?? 0) + (isNewEpoch ? 1 : 0)
     // Of one whose records were deleted, all but a marker, the log knows the epoch and expects it to begin anew.
-    const isForgotten = log.producers().some((known) => known.producerId === producerId && known.lastSequence < 0)
-    let baseSequence = isNewEpoch || isForgotten ? 0 : (facts?.lastSequence ?? -1) + 1
+    const isForgotten = known !== undefined && known.lastSequence < 0
+    let baseSequence = isNewEpoch || isForgotten ? 0 : lastSequence + 1
     for (let left = this.#turn === undefined ? 1 : 1 + this.#below(3); left > 0; left--) {
       const values = this.#values(partition)
       const producer = producerId < 0 ? {} : { producerId, producerEpoch, baseSequence, transactional: producerId > 1 }
-      group.push(batch({ values, timestamps: this.#timestamps(values.length), ...producer }))
+      group.push(batch({ ...this.#keys(partition, values), timestamps: this.#timestamps(values.length), ...producer }))
       baseSequence += values.length
     }
     await this.#write(partition, log, group, (one) => log.append(one, { origin: 'client', leaderEpoch: partition.epoch }))
@@ -195,8 +213,7 @@ export class Life {
 
   /** A producer that did not hear the answer sends its last batch again. */
   async #repeat(partition: PartitionModel, log: PartitionLog, producerId: number): Promise<void> {
-    const { batches } = partition.history
-    const last = batches.findLast((one) => one.ofProducer?.producerId === producerId && !one.isControl)
+    const last = partition.history.written.findLast((one) => one.ofProducer?.producerId === producerId && !one.isControl)
     if (last === undefined || last.baseOffset < partition.start) return
     const again = Buffer.from(last.bytes)
     RECORD_BATCH.baseOffset.set(again, 0, 0)
@@ -214,7 +231,7 @@ export class Life {
   async #replicate(partition: PartitionModel, log: PartitionLog): Promise<void> {
     const batches: Buffer[] = []
     let baseOffset = partition.end
-    const { producers } = partition.history.replay()
+    const { producers } = partition.history.replayWritten()
     const sequences = new Map([...producers].map(([producerId, { lastSequence }]) => [producerId, lastSequence + 1]))
     for (let left = 1 + this.#below(3); left > 0; left--) {
       if (this.#chance(0.15)) baseOffset += 1 + this.#below(3)
@@ -264,7 +281,7 @@ export class Life {
   }
 
   async #endTransaction(partition: PartitionModel, log: PartitionLog): Promise<void> {
-    const open = [...partition.history.replay().producers.values()].filter(({ firstOffset }) => firstOffset >= 0)
+    const open = [...partition.history.replayWritten().producers.values()].filter(({ firstOffset }) => firstOffset >= 0)
     if (open.length === 0) return this.#append(partition, log)
     const { producerId, producerEpoch, coordinatorEpoch } = this.#one(open)
     const marker = endTransactionMarker({
@@ -320,6 +337,28 @@ export class Life {
       partition.underWay = null
       partition.start = log.logStartOffset
       partition.durableStart = Math.max(partition.durableStart, Math.min(log.firstSegmentOffset, partition.start))
+    }
+  }
+
+  /** Cleans all that is due, while one of those that are cleaned goes on growing. */
+  async #clean(): Promise<void> {
+    const compacted = [...this.#model.partitions.values()].filter(isCompacted)
+    if (compacted.length === 0) return this.#create('compacted')
+    for (const partition of compacted) partition.isBeingCleaned = true
+    const grows = this.#one(compacted)
+    const cleaning = this.directories.cleaner!.runOnce()
+    for (let left = this.#below(3); left > 0; left--) await this.#append(grows, this.#logOf(grows))
+    await this.machine.until(cleaning)
+    assert.deepEqual(this.directories.cleaner!.uncleanable, [])
+    for (const partition of compacted) {
+      const log = this.#logOf(partition)
+      await this.machine.until(continueFromCleaned(log, partition))
+      partition.isBeingCleaned = false
+      // Nothing that was cleaned may be lost any more.
+      partition.durableEnd = Math.max(
+        partition.durableEnd,
+        log.compaction.state.context.cleanerOffsets.get(log.topicPartition) ?? 0,
+      )
     }
   }
 
