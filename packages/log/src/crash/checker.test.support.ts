@@ -126,7 +126,8 @@ function checkProducers(log: PartitionLog, model: PartitionModel, history: Histo
   const start = log.logStartOffset
   const scanned = log.segmentViews().map(({ baseOffset }) => baseOffset)
   model.producersKnownFrom = [...new Set([...model.producersKnownFrom, ...scanned.filter((base) => base <= start), 0, start])]
-  const replays = model.producersKnownFrom.flatMap((from) => [history.replay(from), history.replayWritten(from)])
+  const replays = model.producersKnownFrom.map((from) => history.replay(from))
+  if (isCompacted(model)) replays.push(...model.producersKnownFrom.map((from) => history.replayWritten(from)))
   // A truncation goes back to a snapshot, which may know of what compaction took away since.
   const fromSnapshots = () =>
     model.producersKnownFrom.flatMap((from) => history.written.map(({ baseOffset }) => history.replayWritten(from, baseOffset)))

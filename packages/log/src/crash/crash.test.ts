@@ -52,7 +52,7 @@ describe('logs after the machine stopped', function () {
   const reached = new Reached()
 
   it('at every operation of a workload, hold what was promised', async () => {
-    const stops = await run({ seed: FIRST_SEED, steps: 40, oneIn: 1, reached })
+    const stops = await run({ seed: FIRST_SEED, steps: 30, oneIn: 1, reached })
     assert.ok(stops > 1000, `${stops} stops`)
   })
 
