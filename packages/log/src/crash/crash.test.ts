@@ -31,7 +31,6 @@ const MUST_BE_REACHED = [
   'lost: made N.log.cleaned',
   'lost: renamed N.log.cleaned to N.log.swap',
   'lost: renamed N.log.swap to N.log',
-  'lost: renamed cleaner-offset-checkpoint.tmp to cleaner-offset-checkpoint',
   'stopped in: append',
   'stopped in: clean',
   'stopped in: create',
