@@ -1,5 +1,6 @@
 /** `npm run bench`: our broker against Apache Kafka 3.9.1 in one run, interleaved, the peer warmed. `--only produce,fetch` picks workloads, `--quick` shortens them. */
 
+import { flagsOf } from './flags.js'
 import { apache, mq, type Peer, type RunningBroker } from './peers.js'
 import { type Row, report } from './report.js'
 import { spreadOf } from './statistics.js'
@@ -9,10 +10,10 @@ import { partitionsOnce } from './workloads/partitions.js'
 import { prepareProduce, produceOnce } from './workloads/produce.js'
 import { startOnce } from './workloads/start.js'
 
-const option = (name: string): string | undefined => process.argv[process.argv.indexOf(`--${name}`) + 1]
-const quick = process.argv.includes('--quick')
-const only = process.argv.includes('--only') ? option('only')!.split(',') : undefined
-const wanted = (name: string): boolean => only === undefined || only.includes(name)
+const { quick, only } = flagsOf({
+  quick: { kind: 'switch' },
+  only: { kind: 'choice', names: ['start', 'partitions', 'produce', 'fetch', 'latency'] },
+})
 
 const ROUNDS = quick ? 3 : 7
 const WARM_UP_SECONDS = quick ? 10 : 120
@@ -41,7 +42,7 @@ async function dataPath(): Promise<Row[]> {
       await prepareFetch(broker, 'fetch', 64)
       await warm(broker)
     }
-    if (wanted('produce'))
+    if (only.has('produce'))
       for (const size of SIZES) {
         const figures = await rounds(brokers, (broker) => produceOnce(broker, { topic: 'produce', ...size }))
         rows.push(
@@ -49,7 +50,7 @@ async function dataPath(): Promise<Row[]> {
           row(`produce ${size.name}`, 'MB/s', figures, (each) => each.mbPerSecond),
         )
       }
-    if (wanted('fetch')) {
+    if (only.has('fetch')) {
       for (const broker of brokers) await prepareFetch(broker, 'tail', TAIL_MB)
       rows.push(
         ...(await fetching(brokers, 'from the tail', 'tail', { '64 KiB': 0.6, '1 MiB': 1.0 })),
@@ -57,7 +58,7 @@ async function dataPath(): Promise<Row[]> {
         ...(await fetching(brokers, 'from further back', 'fetch', {})),
       )
     }
-    if (wanted('latency')) {
+    if (only.has('latency')) {
       let turn = 0
       const figures = await rounds(
         brokers,
@@ -152,7 +153,7 @@ async function several<Figures>(
 
 async function main(): Promise<void> {
   const rows: Row[] = []
-  if (wanted('start')) {
+  if (only.has('start')) {
     const figures = await several(startOnce, { ours: quick ? 3 : 10, peer: quick ? 1 : 3 })
     rows.push(
       row('process start to first acknowledged record', 'ms', figures, (each) => each.firstProduceMs),
@@ -172,15 +173,15 @@ async function main(): Promise<void> {
       row('idle CPU', '% of a core', figures, (each) => each.idleCpuPercent),
     )
   }
-  if (wanted('partitions')) {
+  if (only.has('partitions')) {
     const figures = await several((peer) => partitionsOnce(peer, 1_000), { ours: 3, peer: quick ? 1 : 3 })
     rows.push(
       row('1,000 partitions, one write each', 'CPU ms', figures, (each) => each.cpuMs, { atMost: 0.15 }),
       row('memory after it', 'MB', figures, (each) => each.residentMb, { atMost: 0.3 }),
     )
   }
-  if (wanted('produce') || wanted('fetch') || wanted('latency')) rows.push(...(await dataPath()))
-  report('broker', rows)
+  if (only.has('produce') || only.has('fetch') || only.has('latency')) rows.push(...(await dataPath()))
+  report('broker', rows, { keep: !quick })
 }
 
 main().catch((error: Error) => {

@@ -4,16 +4,17 @@
  */
 
 import { type Client, clients, STORED } from './clients.js'
+import { flagsOf } from './flags.js'
 import { mq } from './peers.js'
 import { type Row, report } from './report.js'
 import type { Spread } from './statistics.js'
 import { unitsPerCpuSecond } from './timed.js'
 
-const option = (name: string): string | undefined =>
-  process.argv.includes(`--${name}`) ? process.argv[process.argv.indexOf(`--${name}`) + 1] : undefined
-const only = option('only')?.split(',')
-const wanted = (name: string): boolean => only === undefined || only.includes(name)
-const SIZES = option('size') === undefined ? [100, 1024] : [Number(option('size'))]
+const { only, size: onlySize } = flagsOf({
+  only: { kind: 'choice', names: ['produce', 'single', 'consume'] },
+  size: { kind: 'number' },
+})
+const SIZES = onlySize === undefined ? [100, 1024] : [onlySize]
 
 /** Records of one send() of the batch workload. */
 const RECORDS_A_SEND = 1_000
@@ -46,16 +47,16 @@ async function main(): Promise<void> {
             ...targetOf(what, peer.name),
           })
       }
-      if (wanted('produce'))
+      if (only.has('produce'))
         await measure('produce', (client) => async (count) => {
           for (let sent = 0; sent < count; sent += RECORDS_A_SEND)
             await client.produce(`produce-${size}`, Math.min(RECORDS_A_SEND, count - sent))
         })
-      if (wanted('single'))
+      if (only.has('single'))
         await measure('awaited single sends', (client) => async (count) => {
           for (let sent = 0; sent < count; sent++) await client.produce(`produce-${size}`, 1)
         })
-      if (wanted('consume')) {
+      if (only.has('consume')) {
         const stored = STORED[size]!
         for (let sent = 0; sent < stored; sent += RECORDS_A_SEND) await all[0]!.produce(`consume-${size}`, RECORDS_A_SEND)
         for (const client of all) await client.startConsuming(`consume-${size}`, stored)

@@ -1,8 +1,11 @@
 /** `npm run bench:codec`: messages and record batches, ours against kafkajs, as units per second of CPU time. */
 
 import { BatchBuilder, decodeResponse, encodeRequest, encodeResponse, RecordBatch } from '@mq/protocol'
+import { flagsOf } from './flags.js'
 import { type Row, report } from './report.js'
 import { unitsPerCpuSecond } from './timed.js'
+
+flagsOf({})
 
 const KafkajsDecoder = require('kafkajs/src/protocol/decoder')
 const kafkajsRecordBatch = {

@@ -12,13 +12,11 @@ import { Kafka, logLevel } from '@mq/client'
 import { DEFAULT_TOPIC_CONFIG, LogDirectories, nodeEnvironment } from '@mq/log'
 import { BatchBuilder } from '@mq/protocol'
 import type { Delays, Done, Order } from './delay-broker.js'
+import { flagsOf } from './flags.js'
 import { type Row, report } from './report.js'
 import { spreadOf } from './statistics.js'
 
-const option = (name: string, otherwise: number): number =>
-  process.argv.includes(`--${name}`) ? Number(process.argv[process.argv.indexOf(`--${name}`) + 1]) : otherwise
-const GIGABYTES = option('gigabytes', 1)
-const ROUNDS = option('rounds', 1)
+const { gigabytes: GIGABYTES = 1, rounds: ROUNDS = 1 } = flagsOf({ gigabytes: { kind: 'number' }, rounds: { kind: 'number' } })
 
 const RECORD_BYTES = 1024
 const RECORDS_A_BATCH = 900

@@ -167,27 +167,30 @@ async function contrast({ folder, quick }: Field): Promise<Row[]> {
 
 const PARTS = { append: appends, durable: durability, contrast }
 
-main(async (folder, { quick, json }) => {
-  const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1]!.split(',') : Object.keys(PARTS)
-  const batches = join(folder, 'batches')
-  writeBatches(batches)
-  const javascriptOnly = ['--require', join(__dirname, 'storage', 'without-native.js')]
-  const field: Field = {
-    native: await startNode('ours', PROGRAM, [batches]),
-    nativeAlone: await startNode('ours', PROGRAM, [batches]),
-    javascript: await startNode('ours in JavaScript', PROGRAM, [batches], javascriptOnly),
-    javascriptAlone: await startNode('ours in JavaScript', PROGRAM, [batches], javascriptOnly),
-    limits: await startNode('limits', PROGRAM, [batches]),
-    java: await javaIfThere([batches]),
-    folder,
-    quick,
-  }
-  try {
-    const rows: Row[] = []
-    for (const [name, part] of Object.entries(PARTS)) if (only.includes(name)) rows.push(...(await part(field)))
-    report('write', rows, { json, keep: !quick && only.length === Object.keys(PARTS).length })
-  } finally {
-    const { native, nativeAlone, javascript, javascriptAlone, limits, java } = field
-    for (const each of [native, nativeAlone, javascript, javascriptAlone, limits, java]) await each?.close()
-  }
-})
+main(
+  async (folder, { quick, json, only }) => {
+    const batches = join(folder, 'batches')
+    writeBatches(batches)
+    const javascriptOnly = ['--require', join(__dirname, 'storage', 'without-native.js')]
+    const field: Field = {
+      native: await startNode('ours', PROGRAM, [batches]),
+      nativeAlone: await startNode('ours', PROGRAM, [batches]),
+      javascript: await startNode('ours in JavaScript', PROGRAM, [batches], javascriptOnly),
+      javascriptAlone: await startNode('ours in JavaScript', PROGRAM, [batches], javascriptOnly),
+      limits: await startNode('limits', PROGRAM, [batches]),
+      java: await javaIfThere([batches]),
+      folder,
+      quick,
+    }
+    try {
+      const rows: Row[] = []
+      for (const [name, part] of Object.entries(PARTS))
+        if (only.has(name as keyof typeof PARTS)) rows.push(...(await part(field)))
+      report('write', rows, { json, keep: !quick && only.size === Object.keys(PARTS).length })
+    } finally {
+      const { native, nativeAlone, javascript, javascriptAlone, limits, java } = field
+      for (const each of [native, nativeAlone, javascript, javascriptAlone, limits, java]) await each?.close()
+    }
+  },
+  Object.keys(PARTS) as (keyof typeof PARTS)[],
+)

@@ -3,24 +3,29 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { flagsOf, type Values } from '../flags.js'
 import { type Contestant, startJava } from './contestant.js'
 
-export interface Options {
-  readonly quick: boolean
-  readonly json: boolean
+const FLAGS = {
+  quick: { kind: 'switch' },
+  json: { kind: 'switch' },
   /** Where files are written: the disk that is measured. */
-  readonly dir: string
-}
+  dir: { kind: 'text' },
+} as const
 
-export function optionsOf(args: readonly string[]): Options {
-  const at = args.indexOf('--dir')
-  return { quick: args.includes('--quick'), json: args.includes('--json'), dir: at < 0 ? tmpdir() : args[at + 1]! }
-}
+export type Options<Parts extends string> = Values<typeof FLAGS> & { readonly only: ReadonlySet<Parts> }
 
-/** Runs the benchmark in a new folder, which goes away afterwards. */
-export function main(work: (folder: string, options: Options) => Promise<void>): void {
-  const options = optionsOf(process.argv.slice(2))
-  const folder = mkdtempSync(join(options.dir, 'mq-bench-'))
+/**
+ * Runs the benchmark in a new folder, which goes away afterwards.
+ * @param parts of which `--only` picks some
+ */
+export function main<Parts extends string = never>(
+  work: (folder: string, options: Options<Parts>) => Promise<void>,
+  parts: readonly Parts[] = [],
+): void {
+  const only = new Set<Parts>()
+  const options = parts.length === 0 ? { ...flagsOf(FLAGS), only } : flagsOf({ ...FLAGS, only: { kind: 'choice', names: parts } })
+  const folder = mkdtempSync(join(options.dir ?? tmpdir(), 'mq-bench-'))
   work(folder, options)
     .catch((error: Error) => {
       console.error(error)
