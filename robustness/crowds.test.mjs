@@ -54,7 +54,7 @@ describe('Crowds and burdens', function () {
   })
 
   it(`${IDLE} idle connections cost a few KiB each, and a second crowd leaves nothing that the first one did not`, async () => {
-    await begin({ 'max.connections': 5000 })
+    await begin({ 'max.connections': 5000, 'socket.listen.backlog.size': 500 })
     const crowd = async () => {
       for (let at = 0; at < IDLE; at += 100) await Promise.all(Array.from({ length: 100 }, () => open()))
       await opened.at(-1).ask('ApiVersions', 0, {})
