@@ -179,7 +179,8 @@ describe('Crowds and burdens', function () {
     for (let at = 0; at < 4; at++) assert.equal(await produce(writer, 'bombs', bomb), 'INVALID_RECORD')
     await sings()
     const after = await held()
-    assert.ok(after.rss - rss < 130 * MIB, `the process grew by ${mib(after.rss - rss)} MiB`)
+    // What one batch may unpack to, twice while the last one's is not collected yet, and the thread in which it is done.
+    assert.ok(after.rss - rss < (2 * 64 + 32) * MIB, `the process grew by ${mib(after.rss - rss)} MiB`)
   })
 
   it('a time limit of 2^31-1 waits with its client and not longer', async () => {
