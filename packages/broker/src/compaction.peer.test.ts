@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import {
   type BrokerLogDirectories,
   DEFAULT_TOPIC_CONFIG,
@@ -15,23 +14,11 @@ import {
   type Uncleanable,
 } from '@mq/log'
 import { BatchBuilder, type BatchOptions, type CodecName, endTransactionMarker, iterateBatches } from '@mq/protocol'
+import { type ApacheTools, apacheTools } from './testing/apache-tools.test.support.js'
 import { RawClient } from './testing/raw-client.js'
 
-const ROOT = resolve(__dirname, '..', '..', '..')
 const HOUR = 3_600_000
 const NOW = Date.now()
-
-interface Tools {
-  startZooKeeper(options: { port: number; dir: string }): Promise<{ connect: string; stop(): Promise<void> }>
-  startApache(options: {
-    port: number
-    dir: string
-    zookeeper: string
-    config: Record<string, string | number | boolean>
-  }): Promise<{ stop(): Promise<void> }>
-  freePort(): Promise<number>
-  runTool(tool: string, args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>
-}
 
 /** Small segments and dense indexes, so that groups of several are formed. */
 const SMALL: Partial<TopicConfig> = {
@@ -265,7 +252,7 @@ const COMPARED = /\.(log|index|timeindex|txnindex)$/
 describe('Apache Kafka and we clean the same directory', function () {
   this.timeout(300_000)
   let dir: string
-  let tools: Tools
+  let tools: ApacheTools
   let zookeeper: { connect: string; stop(): Promise<void> }
   /** Cleaned by Java, and by us. */
   let theirs: string
@@ -284,7 +271,7 @@ describe('Apache Kafka and we clean the same directory', function () {
   }
 
   before(async () => {
-    tools = (await import(pathToFileURL(join(ROOT, 'tools', 'apache.mjs')).href)) as Tools
+    tools = await apacheTools()
     dir = mkdtempSync(join(tmpdir(), 'mq-compaction-'))
     theirs = join(dir, 'logs')
     ours = join(dir, 'ours')

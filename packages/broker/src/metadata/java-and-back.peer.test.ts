@@ -1,30 +1,17 @@
 /** One data directory in the hands of our broker and of Apache Kafka 3.9.1 in turns, with the metadata carried over each time. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
 import { BatchBuilder } from '@mq/protocol'
 import { vectors } from '../../../../conformance/index.js'
 import { type RunningBroker, startBroker } from '../start-broker.js'
+import { apacheTools } from '../testing/apache-tools.test.support.js'
 import { RawClient } from '../testing/raw-client.js'
 import { exportMetadata } from './offline.js'
 import { IDS_OF_ANOTHER_STORE } from './producer-ids.js'
 import { putNode } from './subtree.js'
 import { parseTree } from './tree-file.js'
 import { ZooKeeperForTests } from './zookeeper.test.support.js'
-
-const ROOT = resolve(__dirname, '..', '..', '..', '..')
-
-interface Tools {
-  startZooKeeper(options: { port: number; dir: string }): Promise<{ connect: string; stop(): Promise<void> }>
-  startApache(options: {
-    port: number
-    dir: string
-    zookeeper: string
-    config: Record<string, string | number | boolean>
-  }): Promise<{ stop(): Promise<void> }>
-  freePort(): Promise<number>
-}
 
 /** The records are of 2023, and some transactions were left open: nothing may be tidied away by the clock. */
 const PATIENT = {
@@ -40,7 +27,7 @@ describe('a data directory that goes from us to Java and back', function () {
   this.timeout(180_000)
 
   it('keeps topics, ids, epochs, offsets and records; and no producer id is given twice', async () => {
-    const tools = (await import(pathToFileURL(join(ROOT, 'tools', 'apache.mjs')).href)) as Tools
+    const tools = await apacheTools()
     const { logs, folder, remove } = vectors.extractDatadir('main/clean')
     const lines: string[] = []
     const keep = (_: object, line: string) => lines.push(line)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { appended, batch, type Harness, harness, produce } from '../log.test.support.js'
-import type { DiskOperation, Faults } from '../memory-disk.js'
+import type { DiskOperation, Faults, MemoryDisk } from '../memory-disk.js'
 import type { Lost } from '../memory-tree.js'
 import { type Lie, Reached } from './machine.test.support.js'
 import { run } from './run.test.support.js'
@@ -54,6 +54,13 @@ describe('a sync that the disk only says it did', function () {
       isAskedBy(SYNCS[name]!, operation, callersOf()) ? { take: 0 } : undefined
     const writesOnly = ({ sizeInBytes }: Lost) => (sizeInBytes === 1 ? 0 : sizeInBytes)
     const size = batch({ values: ['a'] }).length
+    const withoutSecondBatch = (disk: MemoryDisk): MemoryDisk => {
+      let batches = 0
+      return disk.crash(
+        ({ sizeInBytes }) => (sizeInBytes === size && batches++ === 1 ? 0 : sizeInBytes),
+        () => true,
+      )
+    }
     const add = async (made: Harness, value: string) => appended(await produce(made.log, batch({ values: [value] })))
     const both = async (name: string, story: (lie: Faults | undefined) => Promise<number>) => [
       await story(undefined),
@@ -65,11 +72,7 @@ describe('a sync that the disk only says it did', function () {
         const first = await harness()
         for (const value of ['a', 'b', 'c']) await add(first, value)
         first.disk.syncDirectory('/data/t-0')
-        let batches = 0
-        const withoutB = first.disk.crash(
-          ({ sizeInBytes }) => (sizeInBytes === size && batches++ === 1 ? 0 : sizeInBytes),
-          () => true,
-        )
+        const withoutB = withoutSecondBatch(first.disk)
         if (lie !== undefined) withoutB.faults = lie
         const second = await harness({ disk: withoutB })
         assert.equal(second.log.logEndOffset, 1)
@@ -87,11 +90,7 @@ describe('a sync that the disk only says it did', function () {
         first.disk.delays = () => new Promise(() => {})
         await first.log.roll()
         for (const value of ['c', 'd', 'e']) await add(first, value)
-        let batches = 0
-        const withoutB = first.disk.crash(
-          ({ sizeInBytes }) => (sizeInBytes === size && batches++ === 1 ? 0 : sizeInBytes),
-          () => true,
-        )
+        const withoutB = withoutSecondBatch(first.disk)
         if (lie !== undefined) withoutB.faults = lie
         const second = await harness({ disk: withoutB })
         assert.equal(second.log.logEndOffset, 1)
