@@ -225,6 +225,7 @@ describe('A broker in this process', () => {
       const { results } = await one.ask('DescribeConfigs', 4, {
         resources: [{ resourceType: 2, resourceName: 'tuned', configurationKeys: ['cleanup.policy', 'retention.ms'] }],
       })
+      assert.equal(results[0]!.errorMessage, '') // as Kafka says of no error
       return Object.fromEntries(results[0]!.configs.map(({ name, value }) => [name, value]))
     }
     assert.equal(await change(2, 'tuned', 'cleanup.policy', 2, 'delete'), 'NONE')

@@ -78,12 +78,14 @@ describe('Settings', () => {
         ['num.io.threads', '16'],
         ['num.network.threads', '3'],
         ['listener.name.internal.ssl.keystore.location', '/x'],
+        ['listener.name.internal.toString', '/x'],
       ]),
     )
     assert.deepEqual(warnings, [
       'log.retetion.hours is not known; did you mean log.retention.hours?',
       'entirely.strange is not known',
       'listener.name.internal.ssl.keystore.location has no effect: ssl.keystore.location is not set per listener in this version',
+      'listener.name.internal.toString is not known',
       'without effect in this version: num.io.threads',
     ])
   })

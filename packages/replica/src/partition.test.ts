@@ -146,6 +146,7 @@ describe('a partition', () => {
     assert.equal(await resultOf(read(6)), 'UNKNOWN_LEADER_EPOCH')
     assert.equal(await resultOf(read(5)), 'read')
     assert.equal(await resultOf(read(-1)), 'read')
+    assert.equal(await resultOf(read(-2)), 'FENCED_LEADER_EPOCH')
   })
 
   it('answers its storage error while its directory is offline', async () => {

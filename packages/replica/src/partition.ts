@@ -50,6 +50,9 @@ export interface PartitionHooks {
   readonly delayedProduces: Purgatory
 }
 
+/** The leader epoch of a reader that names none. */
+const NOT_SAID = -1
+
 /** Turns that may wait behind a change of role. */
 const MAILBOX_LIMIT = 10_000
 
@@ -210,7 +213,7 @@ export class Partition {
     const role = this.#role
     if (role.kind === 'offline') return refusal(role.error, role.message)
     const epoch = role.state.leaderEpoch
-    if (currentLeaderEpoch >= 0 && currentLeaderEpoch < epoch) {
+    if (currentLeaderEpoch !== NOT_SAID && currentLeaderEpoch < epoch) {
       return refusal('FENCED_LEADER_EPOCH', `leader epoch ${currentLeaderEpoch} is over, now it is ${epoch}`)
     }
     if (currentLeaderEpoch > epoch) {

@@ -51,6 +51,16 @@ describe('DescribeConfigs against the recording of 3.9.1', () => {
     }
   }
 
+  it('takes names that every object has for what they are: unknown keys of the file', () => {
+    const odd = ['constructor', 'listener.name.x.toString', '__proto__']
+    const described = describeBroker(readConfig(new Map(odd.map((name) => [name, '1']))), { ...everything, keys: odd })
+    const unknown = { value: null, readOnly: true, configSource: 4, isSensitive: true, configType: 0, documentation: null }
+    for (const name of odd) {
+      const { synonyms, ...config } = described.find((one) => one.name === name)!
+      assert.deepEqual(config, { name, ...unknown })
+    }
+  })
+
   it('answers only the asked keys, without synonyms and documentation when they were not asked for', () => {
     const options = { includeSynonyms: false, includeDocumentation: false, keys: ['retention.ms', 'no.such.key'] }
     const [config, ...more] = describeTopic(recorded.topicOverrides, settings, options)

@@ -12,7 +12,7 @@ import {
   parseConfig,
 } from '@mq/protocol'
 import { listenerKey, type ReadConfig } from './read.js'
-import { CONFIG_ROWS, topicConfigRows } from './tables.js'
+import { CONFIG_ROWS, configRow, topicConfigRows } from './tables.js'
 
 /** The sources by the numbers of the protocol (DescribeConfigsResponse, KIP-226). */
 export const CONFIG_SOURCE = { unknown: 0, topic: 1, dynamicBroker: 2, dynamicDefault: 3, staticBroker: 4, default: 5 } as const
@@ -53,8 +53,6 @@ export interface DescribeOptions {
   readonly keys: readonly string[] | null
 }
 
-const ROWS: Readonly<Record<string, ConfigRow>> = CONFIG_ROWS
-
 /** Families whose members stand for each other, in the order in which they count. */
 const FAMILIES: readonly (readonly string[])[] = [
   ['log.roll.ms', 'log.roll.hours'],
@@ -77,17 +75,18 @@ function familyOf(name: string): readonly string[] {
 export function describeBroker(config: ReadConfig, options: DescribeOptions): DescribedConfig[] {
   const wanted = options.keys?.length ? new Set(options.keys) : null
   const names = new Set<string>()
-  for (const [name, row] of Object.entries(ROWS)) {
+  for (const [name, row] of Object.entries<ConfigRow>(CONFIG_ROWS)) {
     if (row.update !== 'topic' && !row.own && (!row.internal || config.given.has(name))) names.add(name)
   }
-  for (const name of config.given.keys()) if (!ROWS[name]?.own) names.add(name)
+  for (const name of config.given.keys()) if (!configRow(name)?.own) names.add(name)
   const described: DescribedConfig[] = []
   for (const name of names) if (wanted === null || wanted.has(name)) described.push(describeBrokerConfig(name, config, options))
   return described
 }
 
 function describeBrokerConfig(name: string, config: ReadConfig, options: DescribeOptions): DescribedConfig {
-  const row = ROWS[name] ?? rowOfListenerKey(name)
+  const own = configRow(name)
+  const row = own ?? rowOfListenerKey(name)
   const sensitive = row === undefined || row.type === 'password' || row.sensitive === true
   const synonyms = brokerSynonyms(name, config.given, sensitive)
   const source = synonyms[0]?.source ?? CONFIG_SOURCE.default
@@ -95,18 +94,18 @@ function describeBrokerConfig(name: string, config: ReadConfig, options: Describ
     name,
     value: sensitive ? null : brokerText(name, row, config),
     // A key for one listener counts as read-only, whatever it stands for.
-    readOnly: row === undefined || !(name in ROWS) || row.update === 'read-only',
+    readOnly: own === undefined || own.update === 'read-only',
     configSource: source,
     isSensitive: sensitive,
     synonyms: options.includeSynonyms ? synonyms : [],
     configType: row === undefined ? UNKNOWN_TYPE : CONFIG_TYPE[row.type],
-    documentation: options.includeDocumentation ? (ROWS[name]?.doc ?? null) : null,
+    documentation: options.includeDocumentation ? (own?.doc ?? null) : null,
   }
 }
 
 function rowOfListenerKey(name: string): ConfigRow | undefined {
   const base = listenerKey(name)
-  return base === undefined ? undefined : ROWS[base]
+  return base === undefined ? undefined : configRow(base)
 }
 
 function brokerText(name: string, row: ConfigRow, config: ReadConfig): string | null {
@@ -129,7 +128,7 @@ function brokerSynonyms(name: string, given: ReadonlyMap<string, string>, sensit
     }
   }
   for (const member of family) {
-    const row = ROWS[member]
+    const row = configRow(member)
     if (row === undefined || row.default === null) continue
     synonyms.push({ name: member, value: sensitive ? null : defaultText(row), source: CONFIG_SOURCE.default })
   }

@@ -3,7 +3,7 @@
  * that this version refuses stop the start.
  */
 import { type ConfigRow, type ConfigValue, defaultOf, defaultText, nearestName, parseConfig } from '@mq/protocol'
-import { type BrokerConfig, CONFIG_ROWS } from './tables.js'
+import { type BrokerConfig, CONFIG_ROWS, configRow } from './tables.js'
 
 export interface ReadConfig {
   readonly values: BrokerConfig
@@ -15,15 +15,13 @@ export interface ReadConfig {
   readonly warnings: readonly string[]
 }
 
-const ROWS: Readonly<Record<string, ConfigRow>> = CONFIG_ROWS
-
 /** `listener.name.internal.ssl.keystore.location`, `listener.name.internal.plain.sasl.jaas.config` → the key it stands for. */
 export function listenerKey(name: string): string | undefined {
   const rest = /^listener\.name\.[^.]*\.(.*)$/.exec(name)?.[1]
   if (rest === undefined) return undefined
-  if (rest in ROWS) return rest
+  if (configRow(rest) !== undefined) return rest
   const withoutMechanism = rest.slice(rest.indexOf('.') + 1)
-  return withoutMechanism in ROWS ? withoutMechanism : undefined
+  return configRow(withoutMechanism) === undefined ? undefined : withoutMechanism
 }
 
 export function readConfig(written: ReadonlyMap<string, string>): ReadConfig {
@@ -32,9 +30,9 @@ export function readConfig(written: ReadonlyMap<string, string>): ReadConfig {
   const problems: string[] = []
   const warnings: string[] = []
   const withoutEffect: string[] = []
-  for (const [name, row] of Object.entries(ROWS)) values[name] = defaultOf(row)
+  for (const [name, row] of Object.entries<ConfigRow>(CONFIG_ROWS)) values[name] = defaultOf(row)
   for (const [name, text] of given) {
-    const row = Object.hasOwn(ROWS, name) ? ROWS[name] : undefined
+    const row = configRow(name)
     if (row === undefined || row.update === 'topic') {
       const warning = unknownKey(name)
       if (warning !== null) warnings.push(warning)
@@ -67,7 +65,7 @@ function unknownKey(name: string): string | null {
   const meant = listenerKey(name)
   if (meant !== undefined) return `${name} has no effect: ${meant} is not set per listener in this version`
   if (name.startsWith('listener.name.')) return `${name} is not known`
-  const nearest = nearestName(name, Object.keys(ROWS))
+  const nearest = nearestName(name, Object.keys(CONFIG_ROWS))
   return nearest === undefined ? `${name} is not known` : `${name} is not known; did you mean ${nearest}?`
 }
 

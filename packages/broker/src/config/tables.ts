@@ -46,6 +46,10 @@ export const CONFIG_ROWS = {
   ...REMOTE_CONFIG,
 } as const
 
+/** The row of a name that comes from outside, which may be one that every object has. */
+export const configRow = (name: string): ConfigRow | undefined =>
+  Object.hasOwn(CONFIG_ROWS, name) ? (CONFIG_ROWS as Readonly<Record<string, ConfigRow>>)[name] : undefined
+
 /** Every broker config by its documented name. */
 export type BrokerConfig = ConfigValues<typeof CONFIG_ROWS>
 /** Every topic config by its documented name. */

@@ -4,7 +4,7 @@ import { INTERNAL_TOPICS, type MetadataImage, type TopicImage, ZERO_TOPIC_ID } f
 import type { Random } from '../ports.js'
 import { topicNameProblem } from '../topic-name.js'
 import type { ControllerDefaults, ControllerResult, CreatableTopic, CreateTopicResult, TopicConfigRules } from './api.js'
-import { type Decision, failure, NEW_PARTITIONS_LIMIT, newPartition, tooManyPartitions } from './decision.js'
+import { type Decision, failure, NEW_PARTITIONS_LIMIT, NO_ERROR, newPartition, tooManyPartitions } from './decision.js'
 import { placeReplicas } from './placement.js'
 
 const CLUSTER_METADATA_TOPIC = '__cluster_metadata'
@@ -51,16 +51,22 @@ const refused = ({ name }: { readonly name: string }, { error, message }: Contro
 
 function created(topic: TopicImage): Decision<CreateTopicResult> {
   const { name, topicId, configs, partitions } = topic
-  const leaderless = partitions.some(({ isr }) => isr.length === 0)
   const replicationFactor = partitions[0]?.replicas.length ?? -1
-  const outcome: ControllerResult = leaderless
-    ? failure('REQUEST_TIMED_OUT', 'The topic was created, but some of its partitions have no live replica.')
-    : { error: 'NONE', message: null }
   return {
-    result: { name, topicId, configs, numPartitions: partitions.length, replicationFactor, ...outcome },
+    result: { name, topicId, configs, numPartitions: partitions.length, replicationFactor, ...NO_ERROR },
     effect: { kind: 'writeTopic', topic, firstNew: 0 },
   }
 }
+
+/** An answer with an error says nothing of the topic but its id, if it has one all the same. */
+export const notCreated = (result: CreateTopicResult, { error, message }: ControllerResult): CreateTopicResult => ({
+  ...result,
+  error,
+  message,
+  numPartitions: -1,
+  replicationFactor: -1,
+  configs: {},
+})
 
 const partitionCountOf = (topic: CreatableTopic, { defaults }: TopicRules): number => {
   if (topic.assignments.length > 0) return topic.assignments.length

@@ -171,11 +171,23 @@ describe('the controller of a single broker', () => {
   it('only checks when asked to validate, and answers a timeout of 0 at once though the topic is made', async () => {
     const controller = await start()
     const [checked] = await controller.createTopics({ topics: [topic('t')], validateOnly: true, timeoutMs: 1000 })
-    assert.deepEqual([checked?.error, checked?.numPartitions], ['NONE', 2])
+    assert.deepEqual([checked?.error, checked?.numPartitions, checked?.topicId], ['NONE', 2, ZERO_TOPIC_ID])
     assert.equal(controller.image().topicCount, 0)
     const [result] = await controller.createTopics({ topics: [topic('t')], validateOnly: false, timeoutMs: 0 })
     assert.equal(result?.error, 'REQUEST_TIMED_OUT')
     assert.equal(controller.image().topicCount, 1)
+  })
+
+  it('answers REQUEST_TIMED_OUT, and nothing of the topic but its id, when its brokers are not there', async () => {
+    const controller = await start()
+    const assigned = { ...topic('t'), assignments: [{ partitionIndex: 0, brokerIds: [9] }] }
+    const ask = (validateOnly: boolean) => controller.createTopics({ topics: [assigned], validateOnly, timeoutMs: 1000 })
+    assert.equal((await ask(true))[0]?.error, 'NONE')
+    const [{ message, ...result } = { message: null }] = await ask(false)
+    assert.match(message ?? '', /without a live replica/)
+    const { topicId } = controller.image().topic('t')!
+    const nothing = { numPartitions: -1, replicationFactor: -1, configs: {} }
+    assert.deepEqual(result, { name: 't', topicId, error: 'REQUEST_TIMED_OUT', ...nothing })
   })
 
   it('runs requests one after the other, so that two of the same name make one topic', async () => {

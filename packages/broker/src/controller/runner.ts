@@ -8,6 +8,7 @@ import {
   type BrokerImage,
   type ImageChange,
   type MetadataImage,
+  NO_LEADER,
   type PartitionImage,
   type TopicImage,
   ZERO_TOPIC_ID,
@@ -32,7 +33,7 @@ import type {
   TopicConfigRules,
 } from './api.js'
 import { decideCreatePartitions } from './create-partitions.js'
-import { decideCreateTopics } from './create-topics.js'
+import { decideCreateTopics, notCreated } from './create-topics.js'
 import { type ControllerEffect, type Decision, failure } from './decision.js'
 import { decideDeleteTopics } from './delete-topics.js'
 import { electController, type Registration, registerBroker } from './election.js'
@@ -133,16 +134,14 @@ export class SingleController implements Controller {
     return () => this.#listeners.delete(listener)
   }
 
-  createTopics(request: {
+  async createTopics(request: {
     topics: readonly CreatableTopic[]
     validateOnly: boolean
     timeoutMs: number
   }): Promise<readonly CreateTopicResult[]> {
-    return this.#run(
-      () => decideCreateTopics(this.#rules(), request.topics),
-      request,
-      (result, { error, message }) => ({ ...result, error, message, numPartitions: -1, replicationFactor: -1, configs: {} }),
-    )
+    const results = await this.#run(() => decideCreateTopics(this.#rules(), request.topics), request, notCreated)
+    // Nobody has the id of a topic that was only checked.
+    return request.validateOnly ? results.map((result) => ({ ...result, topicId: ZERO_TOPIC_ID })) : results
   }
 
   async autoCreateTopics(names: readonly string[]): Promise<readonly NamedResult[]> {
@@ -258,8 +257,11 @@ export class SingleController implements Controller {
     await this.#options.store.multi(operations)
     const partitions: PartitionImage[] = await this.#writer.begin(topic, firstNew)
     this.#publish({ topics: [{ ...topic, partitions }] })
-    const unborn = partitions.slice(firstNew).filter(({ offlineReplicas }) => offlineReplicas.length > 0)
-    if (unborn.length === 0) return null
+    const waiting = partitions.slice(firstNew).filter(({ leader }) => leader === NO_LEADER)
+    if (waiting.length === 0) return null
+    const unborn = waiting.filter(({ offlineReplicas }) => offlineReplicas.length > 0)
+    if (unborn.length === 0)
+      return failure('REQUEST_TIMED_OUT', `${waiting.length} partitions were created without a live replica.`)
     return failure('REQUEST_TIMED_OUT', `${unborn.length} partitions were created, but their log directory has failed.`)
   }
 

@@ -26,12 +26,13 @@ export function decideChangeConfigs(
   name: string,
   changes: readonly ConfigOperation[],
 ): Decision<NamedResult> {
-  const overrides: Record<string, string> = { ...rules.image.topic(name)?.configs }
+  // A map: names come from outside, and an object already has some of its own.
+  const overrides = new Map(Object.entries(rules.image.topic(name)?.configs ?? {}))
   for (const change of changes) {
     const problem = changeOne(rules.configs, overrides, change)
     if (problem !== null) return { result: { name, ...problem }, effect: null }
   }
-  return decide(rules, name, overrides, changes)
+  return decide(rules, name, Object.fromEntries(overrides), changes)
 }
 
 function decide(
@@ -55,29 +56,25 @@ function decide(
 }
 
 /** Null when done. */
-function changeOne(
-  configs: TopicConfigRules,
-  overrides: Record<string, string>,
-  change: ConfigOperation,
-): ControllerResult | null {
+function changeOne(configs: TopicConfigRules, overrides: Map<string, string>, change: ConfigOperation): ControllerResult | null {
   const { name, operation, value } = change
   if (operation === 'delete') {
-    delete overrides[name]
+    overrides.delete(name)
     return null
   }
   if (operation === 'set') {
-    overrides[name] = value ?? ''
+    overrides.set(name, value ?? '')
     return null
   }
   if (!configs.isKnown(name)) return failure('INVALID_CONFIG', `Unknown config name: ${name}`)
   if (!configs.isList(name)) return failure('INVALID_CONFIG', `Config value ${operation} is not allowed for config key: ${name}`)
-  const old = listOf(overrides[name] ?? configs.defaultOf(name))
+  const old = listOf(overrides.get(name) ?? configs.defaultOf(name))
   const given = listOf(value ?? '')
   const next =
     operation === 'append'
       ? [...old, ...given.filter((each) => !old.includes(each))]
       : old.filter((each) => !given.includes(each))
-  overrides[name] = next.join(',')
+  overrides.set(name, next.join(','))
   return null
 }
 

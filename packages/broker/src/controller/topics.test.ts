@@ -121,9 +121,9 @@ describe('CreateTopics', () => {
     assert.match(results({ ...assigned([0, [1]]), numPartitions: 1 })[0]!, /^INVALID_REQUEST: Both numPartitions/)
   })
 
-  it('makes a topic on brokers that are not there, and says that it waits for them', () => {
+  it('makes a topic on brokers that are not there, which waits for them without a leader', () => {
     const [decision] = decideCreateTopics(rules, [wanted('t', { assignments: [{ partitionIndex: 0, brokerIds: [9] }] })])
-    assert.equal(decision?.result.error, 'REQUEST_TIMED_OUT')
+    assert.equal(decision?.result.error, 'NONE')
     assert.ok(decision.effect?.kind === 'writeTopic')
     assert.deepEqual([decision.effect.topic.partitions[0]?.leader, decision.effect.topic.partitions[0]?.isr], [-1, []])
   })
@@ -248,6 +248,15 @@ describe('altering topic configs', () => {
   it('appends to the default where there is no override', () => {
     const { effect } = decideChangeConfigs(rules, 'there', [{ name: 'cleanup.policy', operation: 'append', value: 'compact' }])
     assert.ok(effect?.kind === 'writeConfigs' && effect.topic.configs['cleanup.policy'] === 'delete,compact')
+  })
+
+  it('takes names that every object has for what they are: unknown', () => {
+    for (const operation of ['set', 'append', 'subtract'] as const) {
+      for (const name of ['__proto__', 'constructor']) {
+        assert.equal(change({ name, operation, value: 'x' }).result.error, 'INVALID_CONFIG', `${operation} ${name}`)
+      }
+    }
+    assert.equal(change({ name: '__proto__', operation: 'delete', value: null }).result.error, 'NONE')
   })
 
   it('refuses in the words of 3.9.1', () => {

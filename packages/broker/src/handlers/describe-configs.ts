@@ -32,13 +32,13 @@ export const describeConfigs = handler('DescribeConfigs', { versions: '0-4' }, a
         : describe(resourceType, resourceName, options, broker)
     seen.add(key)
     // 3.9.1 never says `isDefault`, the word of v0 for what later versions call the source.
-    if (!('error' in answer)) results.push({ resourceType, resourceName, errorMessage: null, configs: answer })
+    if (!('error' in answer)) results.push({ resourceType, resourceName, configs: answer })
     else {
       results.push({
         resourceType,
         resourceName,
         errorCode: errorCode(answer.error),
-        errorMessage: answerMessage(answer.message),
+        errorMessage: answerMessage(answer.message ?? ''),
         configs: [],
       })
     }

@@ -72,7 +72,8 @@ function openSession(request: FetchRequest, context: RequestContext): FetchConte
         partition: asked.partition,
         fetchOffset: asked.fetchOffset,
         maxBytes: asked.partitionMaxBytes,
-        currentLeaderEpoch: asked.currentLeaderEpoch,
+        // Here any negative epoch means that none is named, elsewhere -1 alone.
+        currentLeaderEpoch: Math.max(asked.currentLeaderEpoch, -1),
         lastFetchedEpoch: asked.lastFetchedEpoch,
       })
     }

@@ -2,7 +2,7 @@
  * FindCoordinator v0-6: which broker keeps a group. v1 transactional ids (key type 1), v4 several keys at a time (KIP-699), v6 share
  * groups (key type 2, KIP-932). This broker has no transactions yet and says so with an error that no client retries.
  */
-import { type ErrorName, errorCode } from '@mq/protocol'
+import { ERRORS, type ErrorName, errorCode } from '@mq/protocol'
 import { OFFSETS_TOPIC } from '../group-coordinator.js'
 import type { BrokerServices, RequestContext } from '../services.js'
 import { handler } from './handler.js'
@@ -23,8 +23,8 @@ interface Found {
 export const findCoordinator = handler('FindCoordinator', { versions: '0-6' }, async (request, context) => {
   if (context.apiVersion < 4) {
     const { error, message, ...node } = await find(request.key, request.keyType, context)
-    // Kafka sends the error's name as its message, also when there is none.
-    return { errorCode: errorCode(error), errorMessage: message ?? error, ...node }
+    // No error is called NONE, as by Kafka.
+    return { errorCode: errorCode(error), errorMessage: message ?? (error === 'NONE' ? error : ERRORS[error].meaning), ...node }
   }
   const coordinators = []
   for (const key of request.coordinatorKeys) {
@@ -48,7 +48,8 @@ async function find(key: string, keyType: number, context: RequestContext): Prom
     return notFound('TRANSACTIONAL_ID_AUTHORIZATION_FAILED', 'This broker has no transactions yet.')
   }
   if (keyType === SHARE && apiVersion >= 6) return notFound('COORDINATOR_NOT_AVAILABLE')
-  if (keyType !== GROUP) return notFound('INVALID_REQUEST')
+  if (keyType === SHARE) return notFound('INVALID_REQUEST')
+  if (keyType !== GROUP) return notFound('INVALID_REQUEST', `There is no key type ${keyType}.`)
   const partition = (await offsetsTopic(broker))?.partitions[broker.groups.partitionFor(key)]
   const leader = partition && broker.controller.image().brokers.get(partition.leader)
   const endpoint = leader?.endpoints.find(({ listenerName }) => listenerName === context.listenerName)

@@ -7,6 +7,7 @@ import {
   type Body,
   ConsumerProtocolSubscription,
   decodeBody,
+  ERRORS,
   encodeBody,
   encodeVersioned,
   errorByCode,
@@ -169,6 +170,10 @@ describe('group APIs', () => {
       [old.errorCode, old.errorMessage, old.nodeId, old.port],
       [53, 'This broker has no transactions yet.', -1, -1],
     )
+    const odd = await assembly.ask('FindCoordinator', 1, { key: 'x', keyType: 9 })
+    assert.deepEqual([odd.errorCode, odd.errorMessage], [42, 'There is no key type 9.'])
+    const share = await assembly.ask('FindCoordinator', 3, { key: 'x', keyType: 2 })
+    assert.deepEqual([share.errorCode, share.errorMessage], [42, ERRORS.INVALID_REQUEST.meaning])
     const ask = async (version: number, keyType: number) =>
       (await assembly.ask('FindCoordinator', version, { coordinatorKeys: ['x'], keyType })).coordinators[0]!.errorCode
     assert.equal(await ask(4, 1), 53)
