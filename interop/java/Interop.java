@@ -12,7 +12,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -241,8 +243,8 @@ public class Interop {
     final KafkaConsumer<String, String> consumer;
     final Thread thread;
     volatile boolean stopping;
-    volatile List<Integer> partitions = List.of();
-    volatile int rebalances;
+    final Set<Integer> partitions = new TreeSet<>();
+    int rebalances;
     volatile String error;
 
     Member(JsonNode ask) {
@@ -258,12 +260,7 @@ public class Interop {
       consumer.subscribe(List.of(ask.get("topic").asText()), this);
       thread = new Thread(() -> {
         try {
-          while (!stopping) {
-            consumer.poll(Duration.ofMillis(50));
-            List<Integer> now = new ArrayList<>();
-            consumer.assignment().forEach(partition -> now.add(partition.partition()));
-            partitions = now;
-          }
+          while (!stopping) consumer.poll(Duration.ofMillis(50));
           consumer.close();
         } catch (Throwable failure) {
           error = String.valueOf(failure);
@@ -272,15 +269,18 @@ public class Interop {
       thread.start();
     }
 
-    @Override public void onPartitionsAssigned(Collection<TopicPartition> added) {
+    @Override public synchronized void onPartitionsAssigned(Collection<TopicPartition> added) {
+      added.forEach(partition -> partitions.add(partition.partition()));
       rebalances++;
     }
 
-    @Override public void onPartitionsRevoked(Collection<TopicPartition> removed) {}
+    @Override public synchronized void onPartitionsRevoked(Collection<TopicPartition> removed) {
+      removed.forEach(partition -> partitions.remove(partition.partition()));
+    }
 
-    Map<String, Object> look() {
+    synchronized Map<String, Object> look() {
       if (error != null) throw new IllegalStateException(error);
-      return Map.of("partitions", partitions, "rebalances", rebalances);
+      return Map.of("partitions", List.copyOf(partitions), "rebalances", rebalances);
     }
 
     void stop() throws InterruptedException {

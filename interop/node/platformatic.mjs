@@ -17,6 +17,7 @@ const SET = 0
 const base = { clientId: 'platformatic', bootstrapBrokers: [bootstrap], retries: 3 }
 const grouped = { ...base, deserializers: stringDeserializers, maxWaitTime: 200, minBytes: 1 }
 const members = new Map()
+const successors = new Map()
 
 serve(
   {
@@ -191,25 +192,39 @@ async function join({ member, topic, group, instanceId }) {
     heartbeatInterval: 300,
     autocommit: false,
   })
-  const state = { rebalances: 0 }
-  consumer.on('consumer:group:join', () => {
+  const state = { partitions: [], rebalances: 0 }
+  consumer.on('consumer:group:join', ({ assignments }) => {
+    state.partitions = assignments.find((one) => one.topic === topic)?.partitions ?? []
     state.rebalances += 1
   })
-  const look = () => ({ ...state, partitions: consumer.assignments?.find((one) => one.topic === topic)?.partitions ?? [] })
-  members.set(member, { consumer, look })
+  consumer.on('consumer:group:rebalance', () => {
+    state.partitions = []
+  })
+  members.set(member, { consumer, look: () => state })
   const stream = await consumer.consume({ topics: [topic], mode: 'committed', fallbackMode: 'earliest', autocommit: false })
   stream.on('error', () => {})
   stream.on('data', () => {})
 }
 
-/** The client leaves the group on close, static or not: a static member that goes without a word is a process that is killed. */
+/**
+ * The client leaves the group on close, static or not: a static member that goes without a word is a process that is killed. The next
+ * one of its name is there before it goes: a busy machine may need longer to start a process than the session lasts.
+ */
 async function joinInProcess(ask) {
-  const own = new Program(process.execPath, process.argv.slice(1), { MQ_MEMBER: ask.member })
+  const { member } = ask
+  const own = successors.get(member) ?? (await processFor(member))
   await own.ask(ask)
-  members.set(ask.member, {
-    consumer: { close: () => own.kill() },
-    look: () => own.ask({ do: 'assignment', member: ask.member }),
-  })
+  const close = async () => {
+    successors.set(member, await processFor(member))
+    own.kill()
+  }
+  members.set(member, { consumer: { close }, look: () => own.ask({ do: 'assignment', member }) })
+}
+
+async function processFor(member) {
+  const own = new Program(process.execPath, process.argv.slice(1), { MQ_MEMBER: member })
+  await own.ask({ do: 'hello' })
+  return own
 }
 
 async function deleteAll(admin, { topic, group, before }) {

@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
-from answer import by_partition, serve, text
+from answer import Assignment, by_partition, serve, text
 
 BOOTSTRAP = {"bootstrap_servers": sys.argv[1]}
 members = {}
@@ -140,27 +140,22 @@ class Member(ConsumerRebalanceListener):
         more = {"session_timeout_ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [RangePartitionAssignor]}
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
-        self.consumer, self.rebalances, self.topic = consumer(ask["group"], **more), 0, ask["topic"]
+        self.consumer, self.assignment, self.topic = consumer(ask["group"], **more), Assignment(), ask["topic"]
 
     async def start(self):
         await self.consumer.start()
         self.consumer.subscribe([self.topic], listener=self)
 
-    async def on_partitions_assigned(self, _):
-        self.rebalances += 1
+    async def on_partitions_assigned(self, added):
+        self.assignment.add(added)
 
-    async def on_partitions_revoked(self, _):
-        pass
+    async def on_partitions_revoked(self, lost):
+        self.assignment.remove(lost)
 
 
 async def join(ask):
     members[ask["member"]] = Member(ask)
     await members[ask["member"]].start()
-
-
-async def assignment(ask):
-    member = members[ask["member"]]
-    return {"partitions": [place.partition for place in member.consumer.assignment()], "rebalances": member.rebalances}
 
 
 async def leave(ask):
@@ -200,7 +195,7 @@ serve(
         "committed": with_admin(committed),
         "seek": awaited(seek),
         "join": awaited(join),
-        "assignment": awaited(assignment),
+        "assignment": lambda ask: members[ask["member"]].assignment.look(),
         "leave": awaited(leave),
         "delete": with_admin(delete),
         "transaction": awaited(transaction),

@@ -1,6 +1,7 @@
 # The program's side of the contract for clients in Python: one JSON line in, one out, in order.
 import json
 import sys
+import threading
 import traceback
 
 
@@ -20,3 +21,23 @@ def text(data):
 
 def by_partition(pairs):
     return {str(partition): offset for partition, offset in pairs}
+
+
+class Assignment:
+    """What a member of a group was told of its partitions. Its client tells on another thread than the one that looks."""
+
+    def __init__(self):
+        self.lock, self.partitions, self.rebalances = threading.Lock(), set(), 0
+
+    def add(self, places):
+        with self.lock:
+            self.partitions |= {place.partition for place in places}
+            self.rebalances += 1
+
+    def remove(self, places):
+        with self.lock:
+            self.partitions -= {place.partition for place in places}
+
+    def look(self):
+        with self.lock:
+            return {"partitions": sorted(self.partitions), "rebalances": self.rebalances}

@@ -4,7 +4,7 @@ import threading
 import time
 
 import confluent_kafka
-from answer import by_partition, serve, text
+from answer import Assignment, by_partition, serve, text
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec
 
@@ -110,18 +110,16 @@ class Member:
         strategy = "cooperative-sticky" if ask["strategy"] == "cooperative" else "range"
         fixed = {"group.instance.id": ask["instanceId"]} if ask.get("instanceId") else {}
         more = {"session.timeout.ms": 10000, "heartbeat.interval.ms": 300, "partition.assignment.strategy": strategy}
-        self.consumer, self.rebalances, self.partitions, self.stopping = consumer(ask["group"], **more, **fixed), 0, [], False
-        self.consumer.subscribe([ask["topic"]], on_assign=self.assigned)
+        self.consumer, self.assignment, self.stopping = consumer(ask["group"], **more, **fixed), Assignment(), False
+        self.consumer.subscribe(
+            [ask["topic"]], on_assign=lambda _, added: self.assignment.add(added), on_revoke=lambda _, lost: self.assignment.remove(lost)
+        )
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
-
-    def assigned(self, _, __):
-        self.rebalances += 1
 
     def run(self):
         while not self.stopping:
             self.consumer.poll(0.05)
-            self.partitions = [place.partition for place in self.consumer.assignment()]
         self.consumer.close()
 
     def stop(self):
@@ -131,11 +129,6 @@ class Member:
 
 def join(ask):
     members[ask["member"]] = Member(ask)
-
-
-def assignment(ask):
-    member = members[ask["member"]]
-    return {"partitions": member.partitions, "rebalances": member.rebalances}
 
 
 def delete(ask):
@@ -170,7 +163,7 @@ serve(
         "committed": committed,
         "seek": seek,
         "join": join,
-        "assignment": assignment,
+        "assignment": lambda ask: members[ask["member"]].assignment.look(),
         "leave": lambda ask: members.pop(ask["member"]).stop(),
         "delete": delete,
         "transaction": transaction,

@@ -4,7 +4,7 @@ import threading
 import time
 
 import kafka
-from answer import by_partition, serve, text
+from answer import Assignment, by_partition, serve, text
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -58,9 +58,12 @@ def consumer(group, **more):
 
 
 def subscribed(one, topic, **listener):
-    """With the topic's metadata there first: this client's leader assigns nothing without it and rejoins when it comes."""
-    one.partitions_for_topic(topic)
+    """
+    With the topic's metadata there before it joins: this client's leader joins again when its metadata is not what it assigned by, and
+    the update that a subscription asks for may come much later, behind a fetch that waits. Listing topics waits for an update.
+    """
     one.subscribe([topic], **listener)
+    one.topics()
     return one
 
 
@@ -117,17 +120,17 @@ class Member(kafka.ConsumerRebalanceListener):
         more = {"session_timeout_ms": 10000, "heartbeat_interval_ms": 300, "partition_assignment_strategy": [assignor]}
         if ask.get("instanceId"):
             more["group_instance_id"] = ask["instanceId"]
-        self.consumer, self.rebalances, self.stopping, self.error = consumer(ask["group"], **more), 0, False, None
+        self.consumer, self.assignment, self.stopping, self.error = consumer(ask["group"], **more), Assignment(), False, None
         self.topic = ask["topic"]
         subscribed(self.consumer, ask["topic"], listener=self)
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
-    def on_partitions_assigned(self, _):
-        self.rebalances += 1
+    def on_partitions_assigned(self, added):
+        self.assignment.add(added)
 
-    def on_partitions_revoked(self, _):
-        pass
+    def on_partitions_revoked(self, lost):
+        self.assignment.remove(lost)
 
     def run(self):
         try:
@@ -157,7 +160,7 @@ def assignment(ask):
     member = members[ask["member"]]
     if member.error:
         raise member.error
-    return {"partitions": [place.partition for place in member.consumer.assignment()], "rebalances": member.rebalances}
+    return member.assignment.look()
 
 
 def delete(ask):
