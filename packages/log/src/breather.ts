@@ -9,10 +9,11 @@ export class Breather {
   readonly #turn: Turn | undefined
   #since: number
 
-  /** Without a turn nobody else is let in. */
-  constructor({ clock, turn }: { readonly clock: Clock; readonly turn?: Turn | undefined }) {
+  /** `pause` is a turn for this alone, default the common one. Without either nobody else is let in. */
+  constructor(of: { readonly clock: Clock; readonly turn?: Turn | undefined; readonly pause?: Turn | undefined }) {
+    const { clock, turn, pause = turn } = of
     this.#clock = clock
-    this.#turn = turn
+    this.#turn = pause
     this.#since = clock.monotonic()
   }
 

@@ -47,11 +47,6 @@ export async function writeAtomically(disk: Disk, path: string, bytes: Buffer): 
   await disk.syncDirectory(posix.dirname(path))
 }
 
-/** Null when there is no such file. */
-export function readSmallFile(disk: Disk, path: string): Buffer | null {
-  return disk.statNow(path) === null ? null : disk.readFileNow(path)
-}
-
 const lines = (rows: readonly string[]): Buffer => Buffer.from(`0\n${rows.length}\n${rows.map((row) => `${row}\n`).join('')}`)
 
 export function offsetsToText(offsets: Iterable<readonly [topic: string, partition: number, offset: number]>): Buffer {

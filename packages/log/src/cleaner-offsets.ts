@@ -4,8 +4,9 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
-import { offsetsToText, readOffsets, readSmallFile, writeAtomically } from './checkpoint.js'
+import { offsetsToText, readOffsets, writeAtomically } from './checkpoint.js'
 import type { Disk, Logger } from './ports.js'
+import { readIfThere } from './whole-file.js'
 
 export const CLEANER_OFFSETS = 'cleaner-offset-checkpoint'
 
@@ -27,7 +28,7 @@ export class CleanerOffsets {
 
   /** Takes from the file what is said of these partitions; a damaged file counts as empty: everything is cleaned again. */
   loadNow(partitions: Iterable<TopicPartition>): void {
-    const bytes = readSmallFile(this.disk, posix.join(this.directory, CLEANER_OFFSETS))
+    const bytes = readIfThere(this.disk, posix.join(this.directory, CLEANER_OFFSETS))
     if (bytes === null) return
     const read = readOffsets(bytes)
     if ('problem' in read) {

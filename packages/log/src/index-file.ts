@@ -23,6 +23,13 @@ export class IndexFile {
     this.#isExact = true
   }
 
+  /** Looks whether the file holds this index already, as most do that a recovery builds again. */
+  compareNow(index: SparseIndex): void {
+    const path = this.pathOf()
+    if (this.disk.statNow(path)?.sizeInBytes !== index.sizeInBytes) return
+    if (index.sizeInBytes === 0 || this.disk.readFileNow(path).equals(index.entryBytes())) this.hasEntries(index.entryCount)
+  }
+
   /** The index lost entries: what is in the file beyond them is written again. */
   cutTo(entryCount: number): void {
     this.#written = Math.min(this.#written, entryCount)

@@ -6,25 +6,25 @@
  *   .swap      a finished output that was about to take the place of the segments it was made from: it does so now
  */
 import { posix } from 'node:path'
-import { type SegmentFile, segmentFile } from './folder-names.js'
+import { FolderListing } from './folder-listing.js'
+import type { SegmentFile } from './folder-names.js'
 import type { LogContext } from './log-context.js'
 import type { Folder } from './segment.js'
 import { scanBatches } from './segment-scan.js'
 
-export async function finishInterrupted({ disk, logger }: LogContext, folder: Folder): Promise<void> {
+/** What lies in the folder afterwards. */
+export async function finishInterrupted({ disk, logger }: LogContext, folder: Folder): Promise<FolderListing> {
   const pathOf = (name: string) => posix.join(folder.path, name)
-  const files: { readonly name: string; readonly file: SegmentFile }[] = []
-  for (const { name, kind } of disk.listNow(folder.path)) {
-    const file = kind === 'file' ? segmentFile(name) : null
-    if (file !== null) files.push({ name, file })
-  }
+  const listing = new FolderListing(disk, folder.path)
+  const files = listing.segmentFiles
+  if (files.every(({ file }) => file.suffix === '')) return listing
   const lowestCleaned = Math.min(...files.filter(({ file }) => file.suffix === '.cleaned').map(({ file }) => file.baseOffset))
   for (const { name, file } of files) {
     const isInvalidSwap = file.suffix === '.swap' && file.baseOffset >= lowestCleaned
     if (file.suffix === '.deleted' || file.suffix === '.cleaned' || isInvalidSwap) disk.removeNow(pathOf(name))
   }
   const swaps = files.filter(({ file }) => file.suffix === '.swap' && file.baseOffset < lowestCleaned)
-  if (swaps.length === 0) return
+  if (swaps.length === 0) return new FolderListing(disk, folder.path)
   const data = swaps.filter(({ file }) => file.kind === 'log')
   const replaced = await Promise.all(
     data.map(async ({ name, file }) => ({ from: file.baseOffset, to: await endOf(pathOf(name), disk) })),
@@ -39,6 +39,7 @@ export async function finishInterrupted({ disk, logger }: LogContext, folder: Fo
   await disk.syncDirectory(folder.path)
   for (const swap of swaps) if (swap.file.kind !== 'log') rename(swap)
   logger.info({ folder: folder.path, replaced }, 'finished an interrupted change of segments')
+  return new FolderListing(disk, folder.path)
 }
 
 async function endOf(path: string, disk: LogContext['disk']): Promise<number> {

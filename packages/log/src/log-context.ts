@@ -20,6 +20,8 @@ export interface LogContext {
   readonly logger: Logger
   /** With it, small appends of one turn leave in one write; without it each is written at once. */
   readonly turn?: Turn | undefined
+  /** Lets others have their turn in a walk over many logs; default: `turn`. */
+  readonly pause?: Turn | undefined
   readonly files: OpenFiles
   readonly tail: TailCache
   readonly removals: Removals

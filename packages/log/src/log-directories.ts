@@ -43,6 +43,8 @@ export interface LogDirectoriesOptions {
   readonly processes: Processes
   /** With it, small appends of one turn leave in one write (and `append` answers later). */
   readonly turn?: Turn
+  /** Lets others have their turn in a walk over many logs; default: `turn`. Without either such a walk keeps the event loop to itself. */
+  readonly pause?: Turn
   readonly logger?: Logger
   /** Makes what runs long work on that disk; called once, closed with the directories. Default: on the event loop. */
   readonly offload?: (disk: Disk, time: Time) => Offload
@@ -135,6 +137,7 @@ export class BrokerLogDirectories implements LogDirectories {
       random: options.random,
       logger: options.logger ?? SILENT,
       turn: options.turn,
+      pause: options.pause,
       offload: this.offload,
       removals: this.#removals,
       files: new OpenFiles(options.disk, options.openFilesLimit),

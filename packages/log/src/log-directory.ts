@@ -15,7 +15,6 @@ import {
   type PartitionOffsets,
   RECOVERY_POINTS,
   readOffsets,
-  readSmallFile,
   writeAtomically,
 } from './checkpoint.js'
 import {
@@ -34,6 +33,7 @@ import { type LoadRequest, loadLog } from './log-load.js'
 import type { Processes } from './ports.js'
 import { RecoveryProgress, unflushedBytes } from './recovery-progress.js'
 import type { TopicConfig } from './topic-config.js'
+import { readIfThere } from './whole-file.js'
 
 /** Why log directories cannot be opened: nothing was changed in them. */
 export class LogDirectoryError extends Error {
@@ -49,7 +49,7 @@ export class LogDirectoryError extends Error {
 
 /** Whose a directory is; null for a new one. Reads only. */
 export function readDirectoryOwner(disk: LogContext['disk'], directory: string): MetaProperties | null {
-  const bytes = readSmallFile(disk, posix.join(directory, META_PROPERTIES))
+  const bytes = readIfThere(disk, posix.join(directory, META_PROPERTIES))
   if (bytes === null) return null
   const read = readMetaProperties(bytes)
   if ('problem' in read) throw new LogDirectoryError('malformed', directory, `${META_PROPERTIES}: ${read.problem}`)
@@ -221,7 +221,7 @@ export class LogDirectory {
   }
 
   #readCheckpoint(name: string): PartitionOffsets {
-    const bytes = readSmallFile(this.#disk, this.#pathOf(name))
+    const bytes = readIfThere(this.#disk, this.#pathOf(name))
     if (bytes === null) return new Map()
     const read = readOffsets(bytes)
     if (!('problem' in read)) {

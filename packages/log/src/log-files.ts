@@ -3,7 +3,7 @@
  */
 import { posix } from 'node:path'
 import { epochsToText, LEADER_EPOCHS, writeAtomically } from './checkpoint.js'
-import { segmentFile, segmentFileName } from './folder-names.js'
+import { segmentFileName } from './folder-names.js'
 import type { LeaderEpochs } from './leader-epochs.js'
 import type { Disk } from './ports.js'
 import type { ProducerEntry } from './producer-entry.js'
@@ -15,14 +15,13 @@ import { writeAllNow } from './write-all.js'
 export class Snapshots {
   readonly #offsets: Set<number>
 
+  /** `offsets` are those of the files that are there. */
   constructor(
     readonly disk: Disk,
     readonly folder: Folder,
+    offsets: Iterable<number>,
   ) {
-    const found = disk.listNow(folder.path).map(({ name }) => segmentFile(name))
-    this.#offsets = new Set(
-      found.filter((file) => file?.kind === 'snapshot' && file.suffix === '').map((file) => file!.baseOffset),
-    )
+    this.#offsets = new Set(offsets)
   }
 
   get offsets(): number[] {
@@ -40,11 +39,13 @@ export class Snapshots {
 
   /** Not durable before `sync`: a torn one is dropped when it is read. */
   writeNow(offset: number, entries: Iterable<ProducerEntry>): void {
+    const bytes = writeProducerSnapshot(entries)
+    // A recovery finds most of them as they are.
+    if (this.#offsets.has(offset) && this.disk.readFileNow(this.pathOf(offset)).equals(bytes)) return
     const file = this.disk.openNow(this.pathOf(offset), 'create')
     try {
-      const bytes = writeProducerSnapshot(entries)
-      file.truncateNow(0)
       writeAllNow(file, [bytes], 0)
+      file.truncateNow(bytes.length)
     } finally {
       file.closeNow()
     }

@@ -4,16 +4,18 @@
  */
 import { posix } from 'node:path'
 import { formatTopicPartition, type TopicPartition } from '@mq/protocol'
-import { LEADER_EPOCHS, readEpochs, readSmallFile } from './checkpoint.js'
+import { LEADER_EPOCHS, readEpochs } from './checkpoint.js'
 import { PARTITION_METADATA, readPartitionMetadata } from './directory-files.js'
-import { type SegmentFile, segmentFile } from './folder-names.js'
+import type { FolderListing } from './folder-listing.js'
+import { type SegmentFileKind, segmentFileName } from './folder-names.js'
 import { finishInterrupted } from './interrupted.js'
 import { LeaderEpochs } from './leader-epochs.js'
 import type { LogContext } from './log-context.js'
 import { Snapshots } from './log-files.js'
 import { OFFSET_ENTRY_BYTES } from './offset-index.js'
+import { DiskError } from './ports.js'
 import { ProducerStates } from './producer-state.js'
-import { ensureIndexes, readEnd, readTimes, recoverSegment, replayProducers } from './recover.js'
+import { ensureIndexes, readEnd, recoverSegment, replayProducers } from './recover.js'
 import { type Folder, Segment } from './segment.js'
 import { Segments } from './segments.js'
 import type { TopicConfig } from './topic-config.js'
@@ -55,8 +57,8 @@ export interface LoadedLog {
 }
 
 export async function loadLog(request: LoadRequest): Promise<LoadedLog> {
-  await finishInterrupted(request.context, request.folder)
-  const loading = new Loading(request)
+  const listing = await finishInterrupted(request.context, request.folder)
+  const loading = new Loading(request, listing)
   try {
     return await loading.run()
   } catch (error) {
@@ -74,6 +76,8 @@ class Loading {
   /** Segments that were looked at: each may have its file open. */
   readonly #opened: Segment[] = []
   readonly #highestEpochInFile: number
+  /** Where scanned segments end: nothing of them is read again. */
+  readonly #ends = new Map<Segment, number>()
   /** The active segment's index has room behind its entries, as Kafka leaves it when it is killed and MQ never does. */
   #wasInUseByKafka = false
   #hasRecovered = false
@@ -81,9 +85,12 @@ class Loading {
   #cutSegments = 0
   #problem: string | null = null
 
-  constructor(readonly request: LoadRequest) {
+  constructor(
+    readonly request: LoadRequest,
+    readonly listing: FolderListing,
+  ) {
     const { context, folder } = request
-    this.snapshots = new Snapshots(context.disk, folder)
+    this.snapshots = new Snapshots(context.disk, folder, listing.offsetsOf('snapshot'))
     this.epochs = this.#readEpochs()
     this.#epochsBefore = JSON.stringify(this.epochs.entries)
     this.#highestEpochInFile = this.epochs.latest
@@ -114,7 +121,6 @@ class Loading {
       this.#startOver(logStartOffset, logEndOffset)
       logEndOffset = logStartOffset
     }
-    await readTimes(this.segments.active)
     const highestEpochFound = Math.max(this.#highestEpochInFile, this.epochs.latest)
     this.epochs.truncateFromEnd(logEndOffset)
     this.epochs.truncateFromStart(logStartOffset)
@@ -131,7 +137,7 @@ class Loading {
       producers: this.producers,
       snapshots: this.snapshots,
       epochs: this.epochs,
-      epochsChanged: JSON.stringify(this.epochs.entries) !== this.#epochsBefore || !this.#hasEpochFile(context, folder),
+      epochsChanged: JSON.stringify(this.epochs.entries) !== this.#epochsBefore || !this.listing.has(LEADER_EPOCHS),
       highestEpochFound,
       logStartOffset: start,
       logEndOffset,
@@ -144,23 +150,20 @@ class Loading {
   /** What follows the last whole batch would stand between it and the next one: such a segment is cut, whatever the mark said. */
   async #endOfLog(): Promise<number> {
     const { active } = this.segments
+    const scanned = this.#ends.get(active)
+    if (scanned !== undefined) return scanned
     const end = await readEnd(active)
     if (end.position === active.sizeInBytes) return end.nextOffset
     const fields = { partition: this.#name, segment: active.baseOffset, position: end.position }
     this.request.context.logger.warn(fields, 'there is no batch at the end of the log: the segment is scanned')
     await this.#recover(active)
-    return (await readEnd(active)).nextOffset
-  }
-
-  #hasEpochFile(context: LogContext, folder: Folder): boolean {
-    return context.disk.statNow(posix.join(folder.path, LEADER_EPOCHS)) !== null
+    return this.#ends.get(active)!
   }
 
   #readEpochs(): LeaderEpochs {
     const { context, folder } = this.request
-    const bytes = readSmallFile(context.disk, posix.join(folder.path, LEADER_EPOCHS))
-    if (bytes === null) return new LeaderEpochs()
-    const read = readEpochs(bytes)
+    if (!this.listing.has(LEADER_EPOCHS)) return new LeaderEpochs()
+    const read = readEpochs(context.disk.readFileNow(posix.join(folder.path, LEADER_EPOCHS)))
     if (!('problem' in read)) return new LeaderEpochs(read)
     context.logger.warn(
       { partition: this.#name },
@@ -171,9 +174,8 @@ class Loading {
 
   #readTopicId(): string | null {
     const { context, folder } = this.request
-    const bytes = readSmallFile(context.disk, posix.join(folder.path, PARTITION_METADATA))
-    if (bytes === null) return null
-    const read = readPartitionMetadata(bytes)
+    if (!this.listing.has(PARTITION_METADATA)) return null
+    const read = readPartitionMetadata(context.disk.readFileNow(posix.join(folder.path, PARTITION_METADATA)))
     if ('topicId' in read) return read.topicId
     context.logger.warn({ partition: this.#name }, `${PARTITION_METADATA}: ${read.problem}`)
     return null
@@ -181,25 +183,28 @@ class Loading {
 
   async #findSegments(): Promise<void> {
     const { context, folder, config } = this.request
-    const found = segmentFiles(this.request)
-    const bases = new Set(found.filter(({ file }) => file.kind === 'log').map(({ file }) => file.baseOffset))
-    for (const { name, file } of found) {
+    const sorted = this.listing.offsetsOf('log')
+    const bases = new Set(sorted)
+    for (const { name, file } of this.listing.segmentFiles) {
       const isIndex = file.kind === 'index' || file.kind === 'timeindex' || file.kind === 'txnindex'
-      if (isIndex && !bases.has(file.baseOffset)) context.disk.removeNow(posix.join(folder.path, name))
+      if (isIndex && file.suffix === '' && !bases.has(file.baseOffset)) context.disk.removeNow(posix.join(folder.path, name))
     }
-    const sorted = [...bases].sort((a, b) => a - b)
     const { hadCleanShutdown, recoveryPoint } = this.request
     const scannedFrom = hadCleanShutdown ? Number.POSITIVE_INFINITY : (sorted.findLast((base) => base <= recoveryPoint) ?? 0)
     for (const baseOffset of sorted) {
-      const stat = context.disk.statNow(posix.join(folder.path, `${String(baseOffset).padStart(20, '0')}.log`))
+      const path = posix.join(folder.path, segmentFileName(baseOffset, 'log'))
+      const stat = context.disk.statNow(path)
+      // Whoever reads beside a broker may see it go.
+      if (stat === null) throw new DiskError('ENOENT', 'stat', path, 'it was there before')
       const state = {
-        sizeInBytes: stat!.sizeInBytes,
+        sizeInBytes: stat.sizeInBytes,
         rollJitterMs: rollJitter(context, config()),
         createdAt: context.clock.now(),
       }
       const segment = this.#open(baseOffset, state)
       const isActive = baseOffset === sorted.at(-1)
-      if (isActive) this.#wasInUseByKafka = endsWithZeros(context, segment.pathOf('index'))
+      if (isActive && !hadCleanShutdown && this.#has(segment, 'index'))
+        this.#wasInUseByKafka = endsWithZeros(context, segment.pathOf('index'))
       // What will be scanned anyway is scanned in the order of offsets: epochs begin where they are seen first.
       const problem = baseOffset >= scannedFrom ? null : this.#problemOf(segment, isActive)
       if (problem !== null) {
@@ -215,15 +220,17 @@ class Loading {
 
   /** Indexes of closed segments are looked at when they are first used; here only whether they are there. */
   #problemOf(segment: Segment, isActive: boolean): string | null {
-    const { disk } = this.request.context
-    const txns = segment.loadTxnsNow()
+    const txns = this.#has(segment, 'txnindex') ? segment.loadTxnsNow() : null
     if (txns !== null) return `transaction index: ${txns}`
-    if (!isActive) {
-      if (disk.statNow(segment.pathOf('index')) === null) return 'no offset index'
-      return disk.statNow(segment.pathOf('timeindex')) === null ? 'no time index' : null
-    }
+    if (!this.#has(segment, 'index')) return 'no offset index'
+    if (!this.#has(segment, 'timeindex')) return 'no time index'
+    if (!isActive) return null
     const loaded = segment.loadIndexesNow()
     return 'problem' in loaded ? loaded.problem : null
+  }
+
+  #has({ baseOffset }: Segment, kind: SegmentFileKind): boolean {
+    return this.listing.has(segmentFileName(baseOffset, kind))
   }
 
   async #recover(segment: Segment): Promise<number> {
@@ -235,8 +242,12 @@ class Loading {
       told = done
     }
     const { sizeInBytes } = segment
-    const { cutBytes, problem } = await recoverSegment(segment, this.producers, this.epochs, { offload, progress: tell })
+    const { cutBytes, nextOffset, problem } = await recoverSegment(segment, this.producers, this.epochs, {
+      offload,
+      progress: tell,
+    })
     tell(sizeInBytes)
+    this.#ends.set(segment, nextOffset)
     this.#hasRecovered = true
     if (this.producers.endOffset > segment.baseOffset) this.snapshots.writeNow(this.producers.endOffset, this.producers.entries)
     this.#cutBytes += cutBytes
@@ -290,11 +301,17 @@ class Loading {
   async #dropEmptyBeyondGap(): Promise<void> {
     while (this.segments.count > 1 && this.segments.active.sizeInBytes === 0) {
       const [before, empty] = this.segments.all.slice(-2)
-      await ensureIndexes(before!, this.request.context.offload)
-      if ((await readEnd(before!)).nextOffset >= empty!.baseOffset) return
+      if ((await this.#endOf(before!)) >= empty!.baseOffset) return
       this.#problem ??= `segment ${empty!.baseOffset} is empty and the one before it ends earlier`
       this.#remove(empty!)
     }
+  }
+
+  async #endOf(segment: Segment): Promise<number> {
+    const scanned = this.#ends.get(segment)
+    if (scanned !== undefined) return scanned
+    await ensureIndexes(segment, this.request.context.offload)
+    return (await readEnd(segment)).nextOffset
   }
 
   #remove(segment: Segment): void {
@@ -382,18 +399,4 @@ function endsWithZeros({ disk, files }: LogContext, path: string): boolean {
 export function rollJitter(context: LogContext, config: TopicConfig): number {
   const most = Math.min(config['segment.jitter.ms'], config['segment.ms'])
   return most === 0 ? 0 : Math.floor(context.random.next() * most)
-}
-
-interface NamedFile {
-  readonly name: string
-  readonly file: SegmentFile
-}
-
-function segmentFiles({ context, folder }: LoadRequest): NamedFile[] {
-  const found: NamedFile[] = []
-  for (const { name, kind } of context.disk.listNow(folder.path)) {
-    const file = kind === 'file' ? segmentFile(name) : null
-    if (file !== null && file.suffix === '') found.push({ name, file })
-  }
-  return found
 }

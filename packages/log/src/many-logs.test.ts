@@ -4,17 +4,24 @@ import type { PartitionLog } from './log.js'
 import { appended, batch, type Harness, harness, produce } from './log.test.support.js'
 import { MemoryDisk } from './memory-disk.js'
 import type { DiskFile, OpenMode } from './ports.js'
+import { ManualTime } from './testing.js'
 
 /** Counts open files, and what is read of which kind of file. */
 class CountingDisk extends MemoryDisk {
   open = 0
   mostOpen = 0
   reads: { readonly path: string; readonly sizeInBytes: number }[] = []
+  /** How often each folder was listed. */
+  readonly lists = new Map<string, number>()
+  /** Files that were written or cut. */
+  readonly changed: string[] = []
 
   constructor() {
     super({
       faults: ({ kind, path, sizeInBytes }) => {
         if (kind === 'read') this.reads.push({ path, sizeInBytes })
+        if (kind === 'list') this.lists.set(path, (this.lists.get(path) ?? 0) + 1)
+        if (kind === 'write' || kind === 'truncate') this.changed.push(path)
         return undefined
       },
     })
@@ -42,7 +49,10 @@ const NO_TAIL = 1
 async function fill(log: PartitionLog, recordsASegment: number): Promise<void> {
   for (let segment = 0; segment < SEGMENTS; segment++) {
     if (segment > 0) await log.roll()
-    for (let at = 0; at < recordsASegment; at++) appended(await produce(log, batch({ values: [Buffer.alloc(1000, 'x')] })))
+    for (let at = 0; at < recordsASegment; at++) {
+      const timestamp = 1_700_000_000_000 + log.logEndOffset
+      appended(await produce(log, batch({ values: [Buffer.alloc(1000, 'x')], timestamp })))
+    }
   }
   await log.flush()
 }
@@ -101,6 +111,59 @@ describe('many logs', () => {
     await firstOffsetRead(first, 10)
     assert.equal(disk.of(index).length, 2, 'another segment took its room')
     await made.directories.close()
+  })
+
+  it('are opened with one look at each folder, and one at the end of each log', async () => {
+    const { made, disk } = await manyLogs(3, {})
+    await made.directories.close()
+    disk.reads = []
+    disk.lists.clear()
+    await made.reopen()
+    for (const partition of [0, 1, 2]) assert.equal(disk.lists.get(`/data/t-${partition}`), 1)
+    const data = disk.of('.log')
+    assert.deepEqual(
+      data.map(({ path }) => path),
+      // The first batch's header, and what follows the last entry of the index.
+      [0, 0, 1, 1, 2, 2].map((partition) => `/data/t-${partition}/${String(2 * RECORDS_A_SEGMENT).padStart(20, '0')}.log`),
+    )
+    const most = made.log.config['index.interval.bytes'] + 2_200
+    assert.ok(Math.max(...data.map(({ sizeInBytes }) => sizeInBytes)) <= most, JSON.stringify(data))
+  })
+
+  it('leave the files that they find right after a kill as they are', async () => {
+    const { made, disk } = await manyLogs(1, {})
+    await made.directories.close()
+    disk.removeNow('/data/.kafka_cleanshutdown')
+    disk.removeNow('/data/recovery-point-offset-checkpoint')
+    disk.changed.length = 0
+    const log = await made.reopen()
+    assert.equal(log.logEndOffset, SEGMENTS * RECORDS_A_SEGMENT)
+    assert.deepEqual(
+      disk.changed.filter((path) => path.startsWith('/data/t-0/')),
+      [],
+    )
+  })
+
+  it('let others have their turn while they are opened', async () => {
+    const { made, disk } = await manyLogs(5, {}, 2)
+    await made.directories.close()
+    const slow = new ManualTime()
+    let turns = 0
+    const clock = {
+      now: () => slow.now(),
+      monotonic() {
+        slow.advance(6)
+        return slow.monotonic()
+      },
+    }
+    const pause = {
+      afterThisTurn(run: () => void) {
+        turns++
+        queueMicrotask(run)
+      },
+    }
+    await harness({ disk, directories: { clock, pause } })
+    assert.ok(turns >= 5, `${turns} turns`)
   })
 
   it('find an offset by one read, not larger than it must be', async () => {

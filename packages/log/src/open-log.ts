@@ -12,7 +12,7 @@ import { readDirectoryOwner } from './log-directory.js'
 import { LogView } from './log-view.js'
 import { nodeEnvironment } from './node-environment.js'
 import type { Appended, AppendOrigin } from './outcomes.js'
-import type { Clock, Disk, Logger, Offload, Processes, Random, Time, Timers } from './ports.js'
+import type { Clock, Disk, Logger, Offload, Processes, Random, Time, Timers, Turn } from './ports.js'
 import { orThrow } from './refused-error.js'
 import { DEFAULT_TOPIC_CONFIG, type TopicConfig } from './topic-config.js'
 
@@ -23,6 +23,7 @@ export interface LogEnvironment {
   readonly random: Random
   readonly disk: Disk
   readonly processes: Processes
+  readonly pause?: Turn
   readonly offload?: (disk: Disk, time: Time) => Offload
 }
 

@@ -8,7 +8,7 @@ import { posix } from 'node:path'
 import { formatTopicPartition, SlabPool } from '@mq/protocol'
 import { absolutePath } from './absolute-path.js'
 import { CatchUp } from './catch-up.js'
-import { LOG_START_OFFSETS, RECOVERY_POINTS, readOffsets, readSmallFile } from './checkpoint.js'
+import { LOG_START_OFFSETS, RECOVERY_POINTS, readOffsets } from './checkpoint.js'
 import { CleanerOffsets } from './cleaner-offsets.js'
 import { CLEAN_SHUTDOWN } from './directory-files.js'
 import { lockHolder } from './directory-lock.js'
@@ -32,6 +32,7 @@ import { Removals } from './removals.js'
 import { TailCache } from './tail-cache.js'
 import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 import { Watchers } from './watch.js'
+import { readIfThere } from './whole-file.js'
 
 export interface ReadOnlyOptions {
   /** How often the files are looked at while somebody watches or follows; default 100 ms. */
@@ -361,7 +362,7 @@ async function loadOnce(folder: string, partition: LogPartition, share: ReadOnly
 /** What a checkpoint of the directory says of a partition; 0 when it says nothing. */
 function checkpointed(disk: OverlayDisk, folder: string, name: string): number {
   const named = partitionFolder(posix.basename(folder))
-  const bytes = readSmallFile(disk, posix.join(posix.dirname(folder), name))
+  const bytes = readIfThere(disk, posix.join(posix.dirname(folder), name))
   const read = bytes === null ? null : readOffsets(bytes)
   if (named === null || read === null || 'problem' in read) return 0
   return read.get(formatTopicPartition(named.partition)) ?? 0

@@ -6,6 +6,10 @@ import { BatchBuilder } from '@mq/protocol'
 import fc from 'fast-check'
 import { vectors } from '../../../conformance/index.js'
 import { nodeDisk } from './disk-node.js'
+import { walkDataFileNow } from './jobs/data-file.js'
+import { RecoveryWalk } from './jobs/recover.js'
+import { ReindexWalk } from './jobs/reindex.js'
+import { ReplayWalk } from './jobs/replay.js'
 import { ALONE } from './log.test.support.js'
 import { LogDirectories } from './log-directories.js'
 import { InlineOffload } from './offload.js'
@@ -65,21 +69,28 @@ describe('a recovery in threads', function () {
       const folder = vectors.extractDatadir(variant)
       try {
         for (const path of dataFiles(folder.logs)) {
-          const scanned = {
+          const input = {
             path,
+            from: 0,
+            end: statSync(path).size,
             baseOffset: Number.parseInt(path.slice(-24), 10),
             indexIntervalBytes: 300,
             indexMaxBytes: 65_536,
+            latestEpoch: -1,
+            producers: numbersOf(new ProducerStates()),
+            upTo: 2 ** 40,
           }
-          const producers = () => numbersOf(new ProducerStates())
-          const recover = (offload: Offload) =>
-            offload.run('recover', { ...scanned, fileBytes: statSync(path).size, latestEpoch: -1, producers: producers() })
-          const reindex = (offload: Offload) => offload.run('reindex', { ...scanned, sizeInBytes: statSync(path).size })
-          const replay = (offload: Offload) =>
-            offload.run('replay', { path, from: 0, end: statSync(path).size, producers: producers(), upTo: 2 ** 40 })
-          for (const job of [recover, reindex, replay]) {
-            const [here, there] = await Promise.all([job(inline), job(threads)])
+          for (const [name, Walked] of [
+            ['recover', RecoveryWalk],
+            ['reindex', ReindexWalk],
+            ['replay', ReplayWalk],
+          ] as const) {
+            const [here, there] = await Promise.all([inline.run(name, input), threads.run(name, input)])
             assert.deepEqual(plain(there), plain(here), `${variant} ${path}`)
+            const file = nodeDisk.openNow(path, 'read')
+            const atOnce = walkDataFileNow<unknown>(file, input, new Walked(input))
+            file.closeNow()
+            assert.deepEqual(plain(atOnce), plain(here), `${variant} ${path}, at once`)
           }
           files++
         }

@@ -7,15 +7,19 @@
  *    trusted as they are              scanned one by one        later ones, was never acknowledged as durable, and goes.
  *
  * After a clean stop nothing is scanned; a segment whose index is missing or damaged always is.
- * Long scans run beside the event loop (jobs/recover.ts, reindex.ts, replay.ts); what they found is applied here, at once.
+ * Long scans run beside the event loop (jobs/recover.ts, reindex.ts, replay.ts), short ones at once; what they found is applied here.
  */
+import { type DataFileRange, type Walk, walkDataFileNow } from './jobs/data-file.js'
+import { RecoveryWalk } from './jobs/recover.js'
+import { ReindexWalk } from './jobs/reindex.js'
+import { ReplayWalk } from './jobs/replay.js'
 import type { LeaderEpochs } from './leader-epochs.js'
-import { InlineOffload } from './offload.js'
 import type { Offload } from './ports.js'
 import { numbersOf, takeNumbers } from './producer-numbers.js'
 import type { ProducerStates } from './producer-state.js'
 import type { Segment } from './segment.js'
-import { scanBatches } from './segment-scan.js'
+import { firstTimestampNow, scanBatches, scanNow } from './segment-scan.js'
+import type { StoredBatch } from './stored-batch.js'
 
 export interface Recovered {
   /** Bytes cut off the end of the data file. */
@@ -27,17 +31,31 @@ export interface Recovered {
 }
 
 /**
- * Up to here a scan runs on the loop: it takes 3 ms where every batch is one small record, 0.2 ms where they are larger; its hand-over
- * to a thread costs the loop 0.3 ms, and the start of one 40.
+ * Up to here a scan runs on the loop, read and all: it takes 3 ms where every batch is one small record, 0.2 ms where they are larger; its
+ * hand-over to a thread costs the loop 0.3 ms, and the start of one 40.
  */
-const HANDED_OVER_BYTES = 256 << 10
+const AT_ONCE_BYTES = 256 << 10
 
-const where = (offload: Offload, { files }: Segment, bytes: number): Offload =>
-  bytes > HANDED_OVER_BYTES ? offload : new InlineOffload(files.disk)
+/** What a walk over the range finds: at once, or beside the loop where the range is long. */
+async function walked<Found>(
+  { files }: Segment,
+  range: DataFileRange,
+  walk: () => Walk<Found>,
+  beside: () => Promise<Found>,
+): Promise<Found> {
+  if (range.end - range.from > AT_ONCE_BYTES) return beside()
+  const file = files.open(range.path, 'read')
+  try {
+    return walkDataFileNow(file, range, walk())
+  } finally {
+    file.closeNow()
+  }
+}
 
 function scanned(segment: Segment) {
   const { 'index.interval.bytes': indexIntervalBytes, 'segment.index.bytes': indexMaxBytes } = segment.config()
-  return { path: segment.pathOf('log'), baseOffset: segment.baseOffset, indexIntervalBytes, indexMaxBytes }
+  const { baseOffset, sizeInBytes } = segment
+  return { path: segment.pathOf('log'), from: 0, end: sizeInBytes, baseOffset, indexIntervalBytes, indexMaxBytes }
 }
 
 /**
@@ -50,15 +68,16 @@ export async function recoverSegment(
   epochs: LeaderEpochs,
   { offload, progress }: { offload: Offload; progress?: (done: number) => void },
 ): Promise<Recovered> {
-  const fileBytes = segment.data.now().sizeNow()
+  const fileBytes = segment.sizeInBytes
   producers.endOffset = segment.baseOffset
-  const input = {
-    ...scanned(segment),
-    fileBytes,
-    latestEpoch: epochs.epochAt(segment.baseOffset),
-    producers: numbersOf(producers),
-  }
-  const found = await where(offload, segment, fileBytes).run('recover', input, progress === undefined ? {} : { progress })
+  const input = { ...scanned(segment), latestEpoch: epochs.epochAt(segment.baseOffset), producers: numbersOf(producers) }
+  const options = progress === undefined ? {} : { progress }
+  const found = await walked(
+    segment,
+    input,
+    () => new RecoveryWalk(input),
+    () => offload.run('recover', input, options),
+  )
   const cutBytes = fileBytes - found.validBytes
   if (cutBytes > 0) segment.data.now().truncateNow(found.validBytes)
   segment.sizeInBytes = found.validBytes
@@ -86,10 +105,15 @@ export function rebuildIndexes(segment: Segment, offload: Offload): Promise<void
 
 async function reindex(segment: Segment, offload: Offload): Promise<void> {
   for (;;) {
-    const { sizeInBytes } = segment
-    const found = await where(offload, segment, sizeInBytes).run('reindex', { ...scanned(segment), sizeInBytes })
+    const input = scanned(segment)
+    const found = await walked(
+      segment,
+      input,
+      () => new ReindexWalk(input),
+      () => offload.run('reindex', input),
+    )
     // A truncation may have come between: what was found is of a longer segment then.
-    if (segment.sizeInBytes === sizeInBytes) return segment.takeIndexesNow(found)
+    if (segment.sizeInBytes === input.end) return segment.takeIndexesNow(found)
   }
 }
 
@@ -100,37 +124,55 @@ export interface SegmentEnd {
   readonly position: number
 }
 
-/** The end of a segment, by its index and the batches behind the last entry. */
+/** The end of a segment, by its index and the batches behind the last entry; sets its times as `readTimes` does. */
 export async function readEnd(segment: Segment): Promise<SegmentEnd> {
   const { offsets } = segment.indexes
-  let position = offsets.lookup(offsets.lastOffset).position
+  const start = offsets.lookup(offsets.lastOffset).position
+  const timesFrom = beginTimes(segment)
+  let position = start
   let nextOffset = segment.baseOffset
-  await segment.data.pinned(async (file) => {
-    for await (const batch of scanBatches(file, position, segment.sizeInBytes)) {
-      nextOffset = batch.lastOffset + 1
-      position = batch.position + batch.sizeInBytes
-    }
+  await eachBatch(segment, start, (batch) => {
+    nextOffset = batch.lastOffset + 1
+    position = batch.position + batch.sizeInBytes
+    if (timesFrom === start) takeTime(segment, batch)
   })
+  if (timesFrom !== start) await eachBatch(segment, timesFrom, (batch) => takeTime(segment, batch))
   return { nextOffset, position }
 }
 
 /** Sets what only the data file knows: the first batch's time, and times later than the last entry of the time index. */
-export async function readTimes(segment: Segment): Promise<void> {
+export function readTimes(segment: Segment): Promise<void> {
+  return eachBatch(segment, beginTimes(segment), (batch) => takeTime(segment, batch))
+}
+
+/** @returns where in the file there may be later times than those of the time index */
+function beginTimes(segment: Segment): number {
   const { offsets, times } = segment.indexes
   const last = times.lastEntry
   segment.maxTimestamp = last.timestamp
   segment.offsetOfMaxTimestamp = last.offset
-  await segment.data.pinned(async (file) => {
-    for await (const batch of scanBatches(file, 0, segment.sizeInBytes)) {
-      segment.firstBatchTimestamp = batch.maxTimestamp
-      break
-    }
-    for await (const batch of scanBatches(file, offsets.lookup(last.offset).position, segment.sizeInBytes)) {
-      if (batch.maxTimestamp <= segment.maxTimestamp) continue
-      segment.maxTimestamp = batch.maxTimestamp
-      segment.offsetOfMaxTimestamp = batch.lastOffset
-    }
-  })
+  const { position } = offsets.lookup(last.offset)
+  if (position > 0) segment.firstBatchTimestamp = firstTimestampNow(segment.data.now(), segment.sizeInBytes)
+  return position
+}
+
+function takeTime(segment: Segment, { position, maxTimestamp, lastOffset }: StoredBatch): void {
+  if (position === 0) segment.firstBatchTimestamp = maxTimestamp
+  if (maxTimestamp <= segment.maxTimestamp) return
+  segment.maxTimestamp = maxTimestamp
+  segment.offsetOfMaxTimestamp = lastOffset
+}
+
+/** The batches from a position on: read at once where they are few. */
+async function eachBatch({ data, sizeInBytes }: Segment, from: number, take: (batch: StoredBatch) => void): Promise<void> {
+  if (from >= sizeInBytes) return
+  if (sizeInBytes - from <= AT_ONCE_BYTES) {
+    for (const batch of scanNow(data.now(), from, sizeInBytes)) take(batch)
+  } else {
+    await data.pinned(async (file) => {
+      for await (const batch of scanBatches(file, from, sizeInBytes)) take(batch)
+    })
+  }
 }
 
 /** Loads the indexes of a segment, building them again where their files are missing or damaged. @returns what was wrong, or null */
@@ -156,7 +198,13 @@ export async function replayProducers(
     const from = segment.indexes.offsets.lookup(producers.endOffset).position
     const range = { path: segment.pathOf('log'), from, end: segment.sizeInBytes }
     const input = { ...range, producers: numbersOf(producers), upTo: offset }
-    takeNumbers(producers, await where(offload, segment, range.end - from).run('replay', input))
+    const found = await walked(
+      segment,
+      range,
+      () => new ReplayWalk(input),
+      () => offload.run('replay', input),
+    )
+    takeNumbers(producers, found)
   }
   producers.endOffset = offset
 }

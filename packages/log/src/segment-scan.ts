@@ -2,7 +2,7 @@
  * Walks the batches of a data file from a position on, in pieces of a megabyte, giving the event loop back between them.
  */
 import type { DiskFile } from './ports.js'
-import { headerIsWhole, type StoredBatch, storedBatch, storedSizeAt } from './stored-batch.js'
+import { headerIsWhole, maxTimestampAt, type StoredBatch, storedBatch, storedSizeAt } from './stored-batch.js'
 
 const PIECE = 1 << 20
 /** Enough for the header of any format. */
@@ -22,32 +22,56 @@ export async function* scanPieces(file: DiskFile, from: number, end: number): As
   let last = end
   let wanted = PIECE
   while (position < last) {
-    const piece = Buffer.allocUnsafeSlow(Math.min(Math.max(wanted, HEADER), last - position))
-    const filled = await file.read(piece, position)
-    if (filled < piece.length) last = position + filled
-    const bytes = piece.subarray(0, filled)
-    const found: StoredBatch[] = []
-    let at = 0
-    wanted = PIECE
-    let hasEnded = false
-    while (at < filled) {
-      const size = storedSizeAt(bytes, at)
-      if (size === null) {
-        hasEnded = position + filled === last || filled - at >= HEADER
-        break
-      }
-      hasEnded = size > last - position - at
-      if (size > filled - at) {
-        wanted = size
-        break
-      }
-      hasEnded ||= !headerIsWhole(bytes, at, size)
-      if (hasEnded) break
-      found.push(storedBatch(bytes, at, size, position + at))
-      at += size
-    }
-    yield found
-    if (hasEnded) return
-    position += at
+    const bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(wanted, HEADER), last - position))
+    const filled = await file.read(bytes, position)
+    if (filled < bytes.length) last = position + filled
+    const { batches, taken, missing } = batchesIn(bytes.subarray(0, filled), position, last)
+    yield batches
+    if (missing === null) return
+    position += taken
+    wanted = Math.max(missing, PIECE)
   }
+}
+
+/** The same in one read, at once: for ranges that are short enough for the event loop. */
+export function scanNow(file: DiskFile, from: number, end: number): StoredBatch[] {
+  const bytes = Buffer.allocUnsafe(Math.max(0, end - from))
+  const filled = file.readNow(bytes, from)
+  return batchesIn(bytes.subarray(0, filled), from, from + filled).batches
+}
+
+/** The largest time of the first batch, by its header alone; undefined when there is no whole batch at the front of so many bytes. */
+export function firstTimestampNow(file: DiskFile, end: number): number | undefined {
+  const bytes = Buffer.allocUnsafe(Math.min(HEADER, end))
+  const header = bytes.subarray(0, file.readNow(bytes, 0))
+  const size = storedSizeAt(header, 0)
+  return size === null || size > end || !headerIsWhole(header, 0, size) ? undefined : maxTimestampAt(header, 0)
+}
+
+interface Piece {
+  readonly batches: StoredBatch[]
+  /** Bytes of the batches. */
+  readonly taken: number
+  /** Size of a batch that the piece cuts off, 0 where that is not known; null when there is no further batch. */
+  readonly missing: number | null
+}
+
+/** Whole batches at the front of a piece that lies at `position`; the file ends at `last`. */
+function batchesIn(bytes: Buffer, position: number, last: number): Piece {
+  const batches: StoredBatch[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const left = bytes.length - at
+    const size = storedSizeAt(bytes, at)
+    if (size === null) {
+      const hasEnded = position + bytes.length === last || left >= HEADER
+      return { batches, taken: at, missing: hasEnded ? null : 0 }
+    }
+    const hasEnded = size > last - position - at
+    if (size > left) return { batches, taken: at, missing: hasEnded ? null : size }
+    if (!headerIsWhole(bytes, at, size)) return { batches, taken: at, missing: null }
+    batches.push(storedBatch(bytes, at, size, position + at))
+    at += size
+  }
+  return { batches, taken: at, missing: 0 }
 }

@@ -19,6 +19,7 @@ import type { RebuiltIndexes } from './segment-rebuild.js'
 import { TIME_ENTRY_BYTES, TimeIndex, timeIndexProblem } from './time-index.js'
 import type { TopicConfig } from './topic-config.js'
 import { readTxnIndex, TxnIndex } from './txn-index.js'
+import { readIfThere } from './whole-file.js'
 import { writeAllNow } from './write-all.js'
 
 /** The folder of a partition. */
@@ -111,10 +112,10 @@ export class Segment {
   loadIndexesNow(): SegmentIndexes | { readonly problem: string } {
     if (this.#indexes !== null) return this.#indexes
     const disk = this.files.disk
-    if (disk.statNow(this.pathOf('index')) === null) return { problem: 'no offset index' }
-    if (disk.statNow(this.pathOf('timeindex')) === null) return { problem: 'no time index' }
-    const offsetBytes = disk.readFileNow(this.pathOf('index'))
-    const timeBytes = disk.readFileNow(this.pathOf('timeindex'))
+    const offsetBytes = readIfThere(disk, this.pathOf('index'))
+    if (offsetBytes === null) return { problem: 'no offset index' }
+    const timeBytes = readIfThere(disk, this.pathOf('timeindex'))
+    if (timeBytes === null) return { problem: 'no time index' }
     const problem = offsetIndexProblem(offsetBytes, this.sizeInBytes) ?? timeIndexProblem(timeBytes)
     if (problem !== null) return { problem }
     const maxBytes = this.config()['segment.index.bytes']
@@ -155,9 +156,9 @@ export class Segment {
 
   /** Null when the file is sound, or missing. */
   loadTxnsNow(): string | null {
-    const path = this.pathOf('txnindex')
-    if (this.files.disk.statNow(path) === null) return null
-    const read = readTxnIndex(this.files.disk.readFileNow(path), this.baseOffset)
+    const bytes = readIfThere(this.files.disk, this.pathOf('txnindex'))
+    if (bytes === null) return null
+    const read = readTxnIndex(bytes, this.baseOffset)
     if ('problem' in read) return read.problem
     this.txns = read
     this.#txnsWritten = read.changes
@@ -176,6 +177,8 @@ export class Segment {
     this.maxTimestamp = found.maxTimestamp
     this.offsetOfMaxTimestamp = found.offsetOfMaxTimestamp
     this.firstBatchTimestamp = found.firstBatchTimestamp
+    this.#offsetFile.compareNow(this.#indexes.offsets)
+    this.#timeFile.compareNow(this.#indexes.times)
     this.writeIndexesNow()
   }
 
@@ -246,7 +249,7 @@ export class Segment {
   #writeTxnsNow(): void {
     const path = this.pathOf('txnindex')
     if (this.txns.entries.length === 0) {
-      this.files.disk.removeNow(path)
+      if (this.files.disk.statNow(path) !== null) this.files.disk.removeNow(path)
     } else {
       const file = this.files.disk.openNow(path, 'create')
       try {

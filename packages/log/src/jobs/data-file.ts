@@ -1,5 +1,10 @@
-/** A job's way through a data file: opened, walked piece by piece, closed; it says how far it is, and stops when nobody waits. */
-import { scanPieces } from '../segment-scan.js'
+/**
+ * A walk through a data file, batch by batch: as a job, piece by piece, which says how far it is and stops when nobody waits; or at once,
+ * where the range is short.
+ */
+
+import type { DiskFile } from '../ports.js'
+import { scanNow, scanPieces } from '../segment-scan.js'
 import type { StoredBatch } from '../stored-batch.js'
 import type { JobContext } from './job.js'
 
@@ -10,28 +15,40 @@ export interface DataFileRange {
   readonly end: number
 }
 
+/** What is found out on the way. */
+export interface Walk<Found> {
+  /** One batch; true ends the walk. */
+  take(batch: StoredBatch): boolean
+  found(): Found
+}
+
 /** Progress is told no more often than that. */
 const TOLD_EVERY_BYTES = 16 << 20
 
-/** @param take one batch; true ends the walk */
-export async function walkDataFile(
+export async function walkDataFile<Found>(
   { path, from, end }: DataFileRange,
   { disk, isCancelled, progress }: JobContext<number>,
-  take: (batch: StoredBatch) => boolean,
-): Promise<void> {
+  walk: Walk<Found>,
+): Promise<Found> {
   const file = disk.openNow(path, 'read')
   try {
     let told = from
     for await (const piece of scanPieces(file, from, end)) {
-      for (const batch of piece) if (take(batch)) return
+      for (const batch of piece) if (walk.take(batch)) return walk.found()
       const last = piece.at(-1)
       const position = last === undefined ? told : last.position + last.sizeInBytes
-      if (isCancelled()) return
+      if (isCancelled()) break
       if (position - told < TOLD_EVERY_BYTES) continue
       told = position
       progress(position - from)
     }
+    return walk.found()
   } finally {
     file.closeNow()
   }
+}
+
+export function walkDataFileNow<Found>(file: DiskFile, { from, end }: Omit<DataFileRange, 'path'>, walk: Walk<Found>): Found {
+  for (const batch of scanNow(file, from, end)) if (walk.take(batch)) break
+  return walk.found()
 }

@@ -3,15 +3,12 @@ import type { EpochEntry } from '../leader-epochs.js'
 import { numbersOf, takeNumbers } from '../producer-numbers.js'
 import { ProducerStates } from '../producer-state.js'
 import { IndexBuilder, type RebuiltIndexes, type ScannedSegment, StateBuilder } from '../segment-rebuild.js'
-import { storedBatchProblem } from '../stored-batch.js'
+import { type StoredBatch, storedBatchProblem } from '../stored-batch.js'
 import type { AbortedEntry } from '../txn-index.js'
-import { walkDataFile } from './data-file.js'
+import { type DataFileRange, type Walk, walkDataFile } from './data-file.js'
 import type { Job } from './job.js'
 
-export interface RecoverInput extends ScannedSegment {
-  /** Of the data file. */
-  readonly path: string
-  readonly fileBytes: number
+export interface RecoverInput extends ScannedSegment, DataFileRange {
   readonly latestEpoch: number
   /** Where the producers stand at the segment's start (producer-numbers.ts). */
   readonly producers: Float64Array
@@ -27,19 +24,32 @@ export interface RecoverOutput extends RebuiltIndexes {
   readonly producers: Float64Array
 }
 
-/** Progress is in bytes of the data file. */
-export const recoverJob: Job<RecoverInput, RecoverOutput, number> = async (input, context) => {
-  const producers = new ProducerStates()
-  takeNumbers(producers, input.producers)
-  const indexes = new IndexBuilder(input)
-  const state = new StateBuilder(producers, input.latestEpoch)
-  let problem: string | null = null
-  await walkDataFile({ path: input.path, from: 0, end: input.fileBytes }, context, (batch) => {
-    problem = storedBatchProblem(batch) ?? indexes.misplaced(batch)
-    if (problem !== null) return true
-    indexes.add(batch)
-    state.add(batch)
+export class RecoveryWalk implements Walk<RecoverOutput> {
+  readonly #producers = new ProducerStates()
+  readonly #indexes: IndexBuilder
+  readonly #state: StateBuilder
+  #problem: string | null = null
+
+  constructor(input: RecoverInput) {
+    takeNumbers(this.#producers, input.producers)
+    this.#indexes = new IndexBuilder(input)
+    this.#state = new StateBuilder(this.#producers, input.latestEpoch)
+  }
+
+  take(batch: StoredBatch): boolean {
+    this.#problem = storedBatchProblem(batch) ?? this.#indexes.misplaced(batch)
+    if (this.#problem !== null) return true
+    this.#indexes.add(batch)
+    this.#state.add(batch)
     return false
-  })
-  return { ...indexes.finish(), problem, epochs: state.epochs, aborted: state.aborted, producers: numbersOf(producers) }
+  }
+
+  found(): RecoverOutput {
+    const { epochs, aborted } = this.#state
+    return { ...this.#indexes.finish(), problem: this.#problem, epochs, aborted, producers: numbersOf(this.#producers) }
+  }
 }
+
+/** Progress is in bytes of the data file. */
+export const recoverJob: Job<RecoverInput, RecoverOutput, number> = (input, context) =>
+  walkDataFile(input, context, new RecoveryWalk(input))

@@ -3,7 +3,8 @@ import { RecordBatch } from '@mq/protocol'
 import { producerBatch } from '../producer-batch.js'
 import { numbersOf, takeNumbers } from '../producer-numbers.js'
 import { ProducerStates } from '../producer-state.js'
-import { type DataFileRange, walkDataFile } from './data-file.js'
+import type { StoredBatch } from '../stored-batch.js'
+import { type DataFileRange, type Walk, walkDataFile } from './data-file.js'
 import type { Job } from './job.js'
 
 export interface ReplayInput extends DataFileRange {
@@ -13,17 +14,31 @@ export interface ReplayInput extends DataFileRange {
   readonly upTo: number
 }
 
-/** Where the producers stand then. Progress is in bytes of the data file. */
-export const replayJob: Job<ReplayInput, Float64Array, number> = async (input, context) => {
-  const producers = new ProducerStates()
-  takeNumbers(producers, input.producers)
-  await walkDataFile(input, context, (batch) => {
-    if (batch.lastOffset >= input.upTo) return true
-    if (batch.lastOffset < producers.endOffset || batch.magic !== 2) return false
-    const ofProducer = producerBatch(new RecordBatch(batch.bytes, batch.at))
+/** Finds where the producers stand then. */
+export class ReplayWalk implements Walk<Float64Array> {
+  readonly #producers = new ProducerStates()
+  readonly #upTo: number
+
+  constructor({ producers, upTo }: ReplayInput) {
+    takeNumbers(this.#producers, producers)
+    this.#upTo = upTo
+  }
+
+  take({ lastOffset, magic, bytes, at }: StoredBatch): boolean {
+    const producers = this.#producers
+    if (lastOffset >= this.#upTo) return true
+    if (lastOffset < producers.endOffset || magic !== 2) return false
+    const ofProducer = producerBatch(new RecordBatch(bytes, at))
     if (ofProducer !== null) producers.apply(ofProducer)
-    producers.endOffset = batch.lastOffset + 1
+    producers.endOffset = lastOffset + 1
     return false
-  })
-  return numbersOf(producers)
+  }
+
+  found(): Float64Array {
+    return numbersOf(this.#producers)
+  }
 }
+
+/** Progress is in bytes of the data file. */
+export const replayJob: Job<ReplayInput, Float64Array, number> = (input, context) =>
+  walkDataFile(input, context, new ReplayWalk(input))

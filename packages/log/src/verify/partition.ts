@@ -3,7 +3,7 @@
  * whole partition: snapshots, leader epochs, topic id, and what an interrupted change left behind.
  */
 import { posix } from 'node:path'
-import { LEADER_EPOCHS, readEpochs, readSmallFile } from '../checkpoint.js'
+import { LEADER_EPOCHS, readEpochs } from '../checkpoint.js'
 import { PARTITION_METADATA, readPartitionMetadata } from '../directory-files.js'
 import { type SegmentFile, segmentFile, segmentFileName } from '../folder-names.js'
 import { LeaderEpochs } from '../leader-epochs.js'
@@ -12,6 +12,7 @@ import type { Disk } from '../ports.js'
 import { ProducerStates } from '../producer-state.js'
 import { timeIndexProblem } from '../time-index.js'
 import { readTxnIndex } from '../txn-index.js'
+import { readIfThere } from '../whole-file.js'
 import { AT_START, type Finding, type Report } from './finding.js'
 import { type SegmentResult, verifySegment } from './segment.js'
 import { type SnapshotFiles, verifySnapshot } from './snapshots.js'
@@ -170,7 +171,7 @@ class PartitionCheck {
 
   #hasBadIndexes(base: number): boolean {
     const bytesOf = (kind: 'index' | 'timeindex' | 'txnindex'): Buffer | null =>
-      readSmallFile(this.task.disk, posix.join(this.task.folder, segmentFileName(base, kind)))
+      readIfThere(this.task.disk, posix.join(this.task.folder, segmentFileName(base, kind)))
     const txns = bytesOf('txnindex')
     if (txns !== null && 'problem' in readTxnIndex(txns, base)) return true
     const isThere = (kind: 'index' | 'timeindex'): boolean => this.#files.has(segmentFileName(base, kind))
@@ -181,7 +182,7 @@ class PartitionCheck {
   }
 
   #epochs(): LeaderEpochs | null {
-    const bytes = readSmallFile(this.task.disk, posix.join(this.task.folder, LEADER_EPOCHS))
+    const bytes = readIfThere(this.task.disk, posix.join(this.task.folder, LEADER_EPOCHS))
     if (bytes === null) return null
     const read = readEpochs(bytes)
     if ('problem' in read) {
@@ -199,7 +200,7 @@ class PartitionCheck {
   }
 
   #topicId(): string | null {
-    const bytes = readSmallFile(this.task.disk, posix.join(this.task.folder, PARTITION_METADATA))
+    const bytes = readIfThere(this.task.disk, posix.join(this.task.folder, PARTITION_METADATA))
     if (bytes === null) {
       this.#reportOf(PARTITION_METADATA, {
         level: 'note',

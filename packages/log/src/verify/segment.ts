@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { RecordBatch } from '@mq/protocol'
-import { LEADER_EPOCHS, readSmallFile } from '../checkpoint.js'
+import { LEADER_EPOCHS } from '../checkpoint.js'
 import { segmentFileName } from '../folder-names.js'
 import type { LeaderEpochs } from '../leader-epochs.js'
 import type { Disk } from '../ports.js'
@@ -12,6 +12,7 @@ import { producerBatch } from '../producer-batch.js'
 import type { ProducerStates } from '../producer-state.js'
 import { scanBatches } from '../segment-scan.js'
 import { placeProblem, remainderProblem, type StoredBatch, storedBatchProblem } from '../stored-batch.js'
+import { readIfThere } from '../whole-file.js'
 import { AT_START, type Finding } from './finding.js'
 import { type IndexFault, OffsetIndexWalk, TimeIndexWalk } from './index-walk.js'
 import { TxnWalk } from './txn-walk.js'
@@ -83,7 +84,7 @@ class SegmentCheck {
       const sizeInBytes = file.sizeNow()
       const offsets = this.#offsetWalk(sizeInBytes)
       const times = this.#timeWalk()
-      const txns = new TxnWalk(readSmallFile(disk, this.#path('txnindex')), baseOffset, (fault) => this.#txnFault(fault))
+      const txns = new TxnWalk(readIfThere(disk, this.#path('txnindex')), baseOffset, (fault) => this.#txnFault(fault))
       let end = 0
       for await (const batch of scanBatches(file, 0, sizeInBytes)) {
         end = batch.position + batch.sizeInBytes
@@ -130,7 +131,7 @@ class SegmentCheck {
   }
 
   #offsetWalk(dataBytes: number): OffsetIndexWalk | null {
-    const bytes = readSmallFile(this.task.disk, this.#path('index'))
+    const bytes = readIfThere(this.task.disk, this.#path('index'))
     if (bytes === null) {
       this.#missingIndex('index', 'there is no offset index')
       return null
@@ -146,7 +147,7 @@ class SegmentCheck {
   }
 
   #timeWalk(): TimeIndexWalk | null {
-    const bytes = readSmallFile(this.task.disk, this.#path('timeindex'))
+    const bytes = readIfThere(this.task.disk, this.#path('timeindex'))
     if (bytes === null) {
       this.#missingIndex('timeindex', 'there is no time index')
       return null

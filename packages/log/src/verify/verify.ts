@@ -6,14 +6,7 @@
 import { posix } from 'node:path'
 import { formatTopicPartition } from '@mq/protocol'
 import { absolutePath } from '../absolute-path.js'
-import {
-  HIGH_WATERMARKS,
-  LOG_START_OFFSETS,
-  type PartitionOffsets,
-  RECOVERY_POINTS,
-  readOffsets,
-  readSmallFile,
-} from '../checkpoint.js'
+import { HIGH_WATERMARKS, LOG_START_OFFSETS, type PartitionOffsets, RECOVERY_POINTS, readOffsets } from '../checkpoint.js'
 import { CLEANER_OFFSETS } from '../cleaner-offsets.js'
 import { CLEAN_SHUTDOWN, META_PROPERTIES, readMetaProperties } from '../directory-files.js'
 import { LOCK, lockHolder } from '../directory-lock.js'
@@ -21,6 +14,7 @@ import { partitionFolder, segmentFile } from '../folder-names.js'
 import { nodeEnvironment } from '../node-environment.js'
 import { type Disk, DiskError, type Processes } from '../ports.js'
 import { DEFAULT_TOPIC_CONFIG } from '../topic-config.js'
+import { readIfThere } from '../whole-file.js'
 import { AT_START, type Finding, type Report, type Verified } from './finding.js'
 import { type PartitionResult, verifyPartition } from './partition.js'
 
@@ -201,7 +195,7 @@ class Verification {
         problem: 'the last stop was not clean',
         atStart: 'scans what is not known to be on the disk, from the recovery points on',
       })
-    const bytes = readSmallFile(this.#disk, posix.join(this.#directory, META_PROPERTIES))
+    const bytes = readIfThere(this.#disk, posix.join(this.#directory, META_PROPERTIES))
     const read = bytes === null ? null : readMetaProperties(bytes)
     if (read === null)
       this.#report({ level: 'note', file: META_PROPERTIES, problem: 'the directory belongs to nobody', atStart: 'writes it' })
@@ -211,7 +205,7 @@ class Verification {
 
   /** Empty when it is missing or cannot be read. */
   #checkpoint(name: CheckpointName, level: Finding['level'], atStart: string): PartitionOffsets {
-    const bytes = readSmallFile(this.#disk, posix.join(this.#directory, name))
+    const bytes = readIfThere(this.#disk, posix.join(this.#directory, name))
     const read = bytes === null ? null : readOffsets(bytes)
     if (read !== null && !('problem' in read)) return read
     if (this.target.kind === 'directory')
