@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
+import type { Cluster } from './cluster.js'
 import { logLevel } from './enums.js'
+import { PartitionAssigners } from './index.js'
 import { Kafka, type KafkaConfig } from './kafka.js'
+import type { PartitionAssigner } from './names.js'
 import { nodeEnvironment } from './node-environment.js'
 import { FakeBroker, topicMetadata } from './testing/fake-broker.js'
 
@@ -141,5 +144,43 @@ describe('the way to a cluster', () => {
       { partition: 1, offset: '5' },
       { partition: 2, offset: '6' },
     ])
+  })
+
+  it('refuses what is no list of brokers, with the texts of kafkajs', async () => {
+    const refusals: [brokers: unknown, message: string][] = [
+      [undefined, 'Failed to connect: brokers should not be null'],
+      [null, 'Failed to connect: brokers should not be null'],
+      [[], 'Failed to connect: brokers array is empty'],
+      [['localhost:9092', 7], 'Failed to connect: broker at index 1 is invalid "number"'],
+    ]
+    for (const [brokers, message] of refusals) {
+      assert.throws(() => kafkaOf({ brokers: brokers as never }), { name: 'KafkaJSNonRetriableError', message })
+      const admin = kafkaOf({ brokers: async () => brokers as never }).admin()
+      await assert.rejects(admin.connect(), { name: 'KafkaJSNonRetriableError', message })
+    }
+    const failing = kafkaOf({
+      brokers: () => {
+        throw new Error('no service')
+      },
+    }).admin()
+    await assert.rejects(failing.connect(), { message: 'Failed to connect: "config.brokers" threw: no service' })
+  })
+
+  it('never asks behind a fetch, which may wait for seconds', async () => {
+    const broker = await fake(1)
+    let cluster!: Cluster
+    const partitionAssigner: PartitionAssigner = (given) => {
+      cluster = given.cluster
+      return PartitionAssigners.roundRobin(given)
+    }
+    const consumer = kafkaOf({ brokers: [broker.address] }).consumer({ groupId: 'g', partitionAssigners: [partitionAssigner] })
+    await consumer.connect()
+    closers.push(() => consumer.disconnect())
+    await cluster.findBroker({ nodeId: 1 }, 'fetch')
+    const main = await cluster.anyBroker()
+    main.close()
+    const again = await cluster.anyBroker()
+    assert.notEqual(again, await cluster.findBroker({ nodeId: 1 }, 'fetch'))
+    assert.equal(again, await cluster.findBroker({ nodeId: 1 }))
   })
 })

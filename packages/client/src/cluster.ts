@@ -69,10 +69,10 @@ export class Cluster {
   }
 
   /** Runs work under the client's retry policy; ends early when the client is disconnected. */
-  retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  retrying<Result>(work: () => Promise<Result>, isAnswer?: (error: unknown) => boolean): Promise<Result> {
     const { retry, environment } = this.#options
     return retrying(
-      { policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected },
+      { policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected, isAnswer },
       work,
     )
   }
@@ -118,10 +118,14 @@ export class Cluster {
     return this.#refreshing
   }
 
-  async refreshMetadataIfNecessary(): Promise<void> {
+  /** Is the metadata older than `metadataMaxAge`, or did something happen that it does not know of? */
+  get isStale(): boolean {
     const { environment, metadataMaxAgeMs } = this.#options
-    const stale = this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
-    if (stale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0))
+    return this.#loadedAt === undefined || environment.clock.monotonic() - this.#loadedAt >= metadataMaxAgeMs
+  }
+
+  async refreshMetadataIfNecessary(): Promise<void> {
+    if (this.isStale || [...this.#targetTopics].some((topic) => this.#image.topics.get(topic)?.errorCode !== 0))
       await this.refreshMetadata()
   }
 

@@ -196,4 +196,51 @@ describe('a connection', () => {
     time.advance(1)
     assert.equal(broker.count('Metadata'), 2)
   })
+
+  it('resolves a request without answer once the system has its bytes, not before', async () => {
+    const written: (() => void)[] = []
+    const connection = connect({
+      socketFactory: (args) => {
+        const socket = nodeEnvironment.socketFactory(args)
+        const write = socket.write.bind(socket)
+        // A peer that is slow to read: the system takes the bytes when the test says so.
+        socket.write = ((bytes: Buffer, done?: () => void) => {
+          if (done !== undefined) written.push(done)
+          return write(bytes)
+        }) as typeof socket.write
+        return socket
+      },
+    })
+    await connection.open()
+    let resolved = false
+    const sent = connection
+      .send('Produce', { acks: 0, timeoutMs: 0, transactionalId: null, topicData: [] }, { expectsAnswer: false })
+      .then(() => {
+        resolved = true
+      })
+    await new Promise(setImmediate)
+    assert.equal(resolved, false)
+    for (const done of written) done()
+    await sent
+  })
+
+  it('rejects a request without answer when the connection ends before the system has its bytes', async () => {
+    const connection = connect({
+      socketFactory: (args) => {
+        const socket = nodeEnvironment.socketFactory(args)
+        const write = socket.write.bind(socket)
+        socket.write = ((bytes: Buffer, done?: () => void) => (done === undefined ? write(bytes) : true)) as typeof socket.write
+        return socket
+      },
+    })
+    await connection.open()
+    const sent = connection.send(
+      'Produce',
+      { acks: 0, timeoutMs: 0, transactionalId: null, topicData: [] },
+      { expectsAnswer: false },
+    )
+    await new Promise(setImmediate)
+    connection.close()
+    await assert.rejects(sent, KafkaJSConnectionClosedError)
+  })
 })

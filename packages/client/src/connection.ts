@@ -72,7 +72,7 @@ type State = 'new' | 'connecting' | 'open' | 'closed'
 export interface SendOptions {
   /** Time limit of this request, in ms. Default: the client's `requestTimeout`. */
   timeoutMs?: number
-  /** Produce with acks=0 has no answer: resolves with undefined once written. Default true. */
+  /** Produce with acks=0 has no answer: resolves with undefined once the system has the bytes, also if the client is closed then. Default true. */
   expectsAnswer?: boolean
   /** Speak this version instead of the highest that both sides know. */
   version?: number
@@ -256,13 +256,19 @@ export class Connection {
     const { clock, timers, enforceRequestTimeout } = this.#options
     request.sentAt = clock.now()
     request.sentMonotonic = clock.monotonic()
-    writeFrame(this.#socket!, request.frame)
-    if (!request.expectsAnswer) {
-      request.resolve(undefined)
-      return
-    }
     this.#inFlight.set(request.correlationId, request)
     if (enforceRequestTimeout) request.cancelTimer = timers.after(request.timeoutMs, () => this.#timedOut(request))
+    if (request.expectsAnswer) writeFrame(this.#socket!, request.frame)
+    // A write that fails ends the connection, which rejects the request.
+    else writeFrame(this.#socket!, request.frame, (error) => error || this.#written(request))
+  }
+
+  /** Nobody answers it: it is done, unless the connection ended meanwhile and has rejected it. */
+  #written(request: PendingRequest): void {
+    if (!this.#inFlight.delete(request.correlationId)) return
+    request.cancelTimer()
+    request.resolve(undefined)
+    this.#drainQueue()
   }
 
   #drainQueue(): void {

@@ -270,7 +270,7 @@ export class KafkaJSLockTimeout extends KafkaJSTimeout {
 export interface PartitionFailure {
   partition: number
   offset: string
-  error?: KafkaJSProtocolError | undefined
+  error?: KafkaJSError | undefined
 }
 
 export class KafkaJSDeleteTopicRecordsError extends KafkaJSError {

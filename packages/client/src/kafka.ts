@@ -2,7 +2,7 @@
 
 import type { ConnectionOptions } from 'node:tls'
 import { Admin } from './admin/admin.js'
-import type { BrokersSource } from './broker-connections.js'
+import { type BrokersSource, checkedBrokers } from './broker-connections.js'
 import { Cluster } from './cluster.js'
 import { type PartitionAssigner, roundRobin } from './consumer/assign-round-robin.js'
 import { Consumer } from './consumer/consumer.js'
@@ -84,8 +84,7 @@ export class Kafka {
   readonly #logger: Logger
 
   constructor(config: KafkaConfig, environment: Environment = nodeEnvironment) {
-    if (config?.brokers === undefined || (Array.isArray(config.brokers) && config.brokers.length === 0))
-      throw new KafkaJSNonRetriableError('Failed to connect: expected brokers array and got nothing')
+    if (typeof config?.brokers !== 'function') checkedBrokers(config?.brokers)
     if ('sasl' in config && config['sasl' as never] !== undefined)
       throw new KafkaJSNonRetriableError('SASL authentication is not implemented in this version of @mq/client')
     this.#config = config
@@ -107,14 +106,18 @@ export class Kafka {
     const instrumentation = this.#instrumentation(logger)
     const { random } = this.#environment
     const createPartitioner = config.createPartitioner ?? defaultPartitioner(() => Math.floor(random.next() * 2 ** 32))
+    const idempotent = config.idempotent ?? config.transactionalId !== undefined
+    const retry = this.#retry(config.retry)
+    if (idempotent && retry.retries < 1)
+      throw new KafkaJSNonRetriableError('Idempotent producer must allow retries to protect against transient errors')
     return new Producer({
       cluster: this.#cluster(config, instrumentation, PRODUCER_EVENTS, logger),
       environment: this.#environment,
       instrumentation,
       logger,
       partitioner: createPartitioner(),
-      retry: this.#retry(config.retry),
-      idempotent: config.idempotent ?? config.transactionalId !== undefined,
+      retry,
+      idempotent,
       transactionalId: config.transactionalId,
       transactionTimeoutMs: config.transactionTimeout ?? 60_000,
     })

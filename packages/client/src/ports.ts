@@ -40,6 +40,6 @@ export interface Environment {
   readonly timers: Timers
   readonly random: Random
   readonly socketFactory: SocketFactory
-  /** Environment variables that change behaviour (KAFKAJS_LOG_LEVEL, KAFKAJS_NO_PARTITIONER_WARNING, NODE_ENV). */
+  /** Environment variables that change behaviour (KAFKAJS_LOG_LEVEL, NODE_ENV). */
   readonly variables: Readonly<Record<string, string | undefined>>
 }

@@ -71,10 +71,23 @@ export interface Attempt {
 /**
  * Runs `work` until it succeeds, fails for good, or the policy is used up.
  * Rejects with KafkaJSNumberOfRetriesExceeded or KafkaJSNonRetriableError (their `cause` is the last error);
- * `givenUp`, asked before each pause, ends the tries early (a closed client must not keep trying).
+ * `givenUp`, asked before each pause, ends the tries early (a closed client must not keep trying). What `isAnswer` says of an error is
+ * thrown as it is: it may be retriable in general and is an answer to this question.
  */
 export async function retrying<Result>(
-  { policy, timers, random, givenUp }: { policy: RetryPolicy; timers: Timers; random: Random; givenUp?: () => boolean },
+  {
+    policy,
+    timers,
+    random,
+    givenUp,
+    isAnswer,
+  }: {
+    policy: RetryPolicy
+    timers: Timers
+    random: Random
+    givenUp?: () => boolean
+    isAnswer?: ((error: unknown) => boolean) | undefined
+  },
   work: (attempt: Attempt) => Promise<Result>,
 ): Promise<Result> {
   const delays = retryDelays(policy, random)
@@ -82,6 +95,7 @@ export async function retrying<Result>(
     try {
       return await work({ retryCount, retryTime })
     } catch (error) {
+      if (isAnswer?.(error)) throw error
       const failure = error instanceof Error ? error : new Error(String(error))
       if (!mayRetry(error)) {
         throw failure instanceof KafkaJSNonRetriableError ? failure : nonRetriable(failure)

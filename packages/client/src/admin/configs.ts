@@ -8,6 +8,9 @@ import type { Routes } from './routes.js'
 /** What an incremental change does with a config; append and subtract are for lists. */
 const CONFIG_OPERATIONS = { set: 0, delete: 1, append: 2, subtract: 3 } as const
 
+/** What has no text is null, as in kafkajs, whose declarations say `string` all the same: programs typed by them have to compile. */
+const declaredText = (text: string | null): string => text as string
+
 export class ConfigAdmin {
   constructor(private readonly routes: Routes) {}
 
@@ -38,19 +41,19 @@ export class ConfigAdmin {
       resources: answers.flatMap(({ results }) =>
         results.map((result) => ({
           errorCode: result.errorCode,
-          errorMessage: result.errorMessage ?? '',
+          errorMessage: declaredText(result.errorMessage),
           resourceType: result.resourceType as ConfigResourceTypes,
           resourceName: result.resourceName,
           configEntries: result.configs.map((entry) => ({
             configName: entry.name,
-            configValue: entry.value ?? '',
+            configValue: declaredText(entry.value),
             readOnly: entry.readOnly,
             isDefault: entry.isDefault || entry.configSource === 5,
             configSource: entry.configSource,
             isSensitive: entry.isSensitive,
             configSynonyms: entry.synonyms.map(({ name, value, source }) => ({
               configName: name,
-              configValue: value ?? '',
+              configValue: declaredText(value),
               configSource: source,
             })),
           })),

@@ -1,9 +1,15 @@
 /** Offsets: of topics, of groups, and the deletion of records before one. */
 
-import { KafkaJSDeleteTopicRecordsError, KafkaJSNonRetriableError, type PartitionFailure, protocolError } from '../errors.js'
+import {
+  KafkaJSBrokerNotFound,
+  KafkaJSDeleteTopicRecordsError,
+  KafkaJSNonRetriableError,
+  type PartitionFailure,
+  protocolError,
+} from '../errors.js'
 import { checkTopicName } from './arguments.js'
 import type { GroupAdmin } from './groups.js'
-import { DEFAULT_TIMEOUT_MS, type Routes } from './routes.js'
+import { DEFAULT_TIMEOUT_MS, isUnknownTopic, type Routes } from './routes.js'
 
 export interface PartitionOffset {
   partition: number
@@ -13,13 +19,20 @@ export interface PartitionOffset {
 const EARLIEST = -2
 const LATEST = -1
 
+/** Partitions that nobody leads are named at once, as in kafkajs; what their leaders answered may be worth another try. */
+const isLeaderless = (error: unknown): boolean =>
+  error instanceof KafkaJSDeleteTopicRecordsError && error.partitions.every((each) => each.error instanceof KafkaJSBrokerNotFound)
+
 export class OffsetAdmin {
   constructor(
     private readonly routes: Routes,
     private readonly groups: GroupAdmin,
   ) {}
 
-  /** Committed offsets of a group: '-1' where it has none (or, with resolveOffsets, where reading would begin). */
+  /**
+   * Committed offsets of a group, in the named topics or (none named) in all that it has some for: '-1' where it has none, or, with
+   * resolveOffsets, where reading would begin.
+   */
   async fetchOffsets({
     groupId,
     topics,
@@ -31,14 +44,17 @@ export class OffsetAdmin {
   }) {
     if (!groupId) throw new KafkaJSNonRetriableError(`Invalid groupId ${groupId}`)
     const { cluster } = this.routes
-    if (topics !== undefined) await this.routes.know(topics)
+    if (topics !== undefined && topics !== null && !Array.isArray(topics))
+      throw new KafkaJSNonRetriableError('Expected topics array to be set')
+    const named = topics?.length ? topics : null
+    if (named !== null) await this.routes.know(named, isUnknownTopic)
     const response = await this.routes.onCoordinator(groupId, async (coordinator) => {
       const answer = await coordinator.send('OffsetFetch', {
         groupId,
         topics:
-          topics === undefined
+          named === null
             ? null
-            : topics.map((name) => ({
+            : named.map((name) => ({
                 name,
                 partitionIndexes: cluster.findTopicPartitionMetadata(name).map(({ partitionId }) => partitionId),
               })),
@@ -168,7 +184,11 @@ export class OffsetAdmin {
       const homeless = led.filter(({ leader }) => leader === undefined)
       if (homeless.length > 0)
         throw new KafkaJSDeleteTopicRecordsError({
-          partitions: homeless.map(({ partition, offset }) => ({ partition, offset, error: protocolError(5) })),
+          partitions: homeless.map(({ partition, offset }) => ({
+            partition,
+            offset,
+            error: new KafkaJSBrokerNotFound('Could not find the leader for the partition', { retriable: false }),
+          })),
         })
       const failures: PartitionFailure[] = []
       for (const leader of new Set(led.map((each) => each.leader!))) {
@@ -193,7 +213,7 @@ export class OffsetAdmin {
           }
       }
       if (failures.length > 0) throw new KafkaJSDeleteTopicRecordsError({ partitions: failures })
-    })
+    }, isLeaderless)
   }
 
   async #offsets(topic: string, timestamp: number): Promise<Map<number, number>> {

@@ -7,10 +7,16 @@ import { ConfigResourceTypes } from '../enums.js'
 /** Time limit of the broker's own work, in ms. */
 export const DEFAULT_TIMEOUT_MS = 5_000
 
+/** To a question about a topic this is an answer, at once, as in kafkajs; only what has just been made is worth waiting for. */
+export const isUnknownTopic = (error: unknown): boolean => (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION'
+
 export class Routes {
   constructor(readonly cluster: Cluster) {}
 
-  onController<Result>(work: (controller: Connection) => Promise<Result>): Promise<Result> {
+  onController<Result>(
+    work: (controller: Connection) => Promise<Result>,
+    isAnswer?: (error: unknown) => boolean,
+  ): Promise<Result> {
     const { cluster } = this
     return cluster.retrying(async () => {
       try {
@@ -19,7 +25,7 @@ export class Routes {
         if ((error as { type?: string }).type === 'NOT_CONTROLLER') await cluster.refreshMetadata()
         throw error
       }
-    })
+    }, isAnswer)
   }
 
   onCoordinator<Result>(groupId: string, work: (coordinator: Connection) => Promise<Result>): Promise<Result> {
@@ -47,14 +53,14 @@ export class Routes {
       else ofBrokers.set(each.name, [...(ofBrokers.get(each.name) ?? []), each])
     }
     const answers: Answer[] = []
-    if (others.length > 0) answers.push(await this.onController((controller) => ask(controller, others)))
+    if (others.length > 0) answers.push(await this.onController((controller) => ask(controller, others), isUnknownTopic))
     for (const [nodeId, group] of ofBrokers)
       answers.push(await cluster.retrying(async () => ask(await cluster.findBroker({ nodeId }), group)))
     return answers
   }
 
-  async know(topics: string[]): Promise<void> {
+  async know(topics: string[], isAnswer?: (error: unknown) => boolean): Promise<void> {
     const { cluster } = this
-    await cluster.retrying(() => cluster.addMultipleTargetTopics(topics))
+    await cluster.retrying(() => cluster.addMultipleTargetTopics(topics), isAnswer)
   }
 }

@@ -6,11 +6,12 @@ import {
   KafkaJSCreateTopicError,
   KafkaJSError,
   KafkaJSNonRetriableError,
+  KafkaJSProtocolError,
   protocolError,
 } from '../errors.js'
 import type { PartitionMetadata } from '../producer/partitioner.js'
 import { checkArray, checkNewPartitions, checkNewTopics, checkTopicName } from './arguments.js'
-import { DEFAULT_TIMEOUT_MS, type Routes } from './routes.js'
+import { DEFAULT_TIMEOUT_MS, isUnknownTopic, type Routes } from './routes.js'
 
 export interface TopicConfig {
   topic: string
@@ -89,7 +90,7 @@ export class TopicAdmin {
         { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
       )
       const [failure] = this.#itemFailures(response.responses)
-      if (failure !== undefined) throw Object.assign(protocolError(failure.error.code), { topic: failure.name })
+      if (failure !== undefined) throw Object.assign(new KafkaJSProtocolError(failure.error), { topic: failure.name })
     })
     this.routes.cluster.removeTargetTopics(topics)
   }
@@ -119,10 +120,9 @@ export class TopicAdmin {
         },
         { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
       )
-      const failures = this.#itemFailures(response.results)
-      if (failures.length > 0)
-        throw Object.assign(protocolError(failures[0]!.error.code, failures[0]!.error.message), { topic: failures[0]!.name })
-    })
+      const [failure] = this.#itemFailures(response.results)
+      if (failure !== undefined) throw Object.assign(new KafkaJSProtocolError(failure.error), { topic: failure.name })
+    }, isUnknownTopic)
     return true
   }
 
@@ -139,7 +139,7 @@ export class TopicAdmin {
       for (const { errorCode, name } of answer.topics)
         if (errorCode !== 0) throw Object.assign(protocolError(errorCode), { topic: name })
       return answer
-    })
+    }, isUnknownTopic)
     return {
       topics: response.topics.map(({ name, partitions }) => ({
         name: name!,

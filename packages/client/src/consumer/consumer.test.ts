@@ -441,4 +441,64 @@ describe('the consumer', () => {
       /Event name should be one of consumer\.events\.HEARTBEAT, /,
     )
   })
+
+  it('runs with the topics that were found after another one was refused', async () => {
+    await start()
+    group.append(0, 'a')
+    const { Metadata } = group.broker.answers
+    const INVALID_TOPIC_EXCEPTION = 17
+    group.broker.answers.Metadata = (request, call) =>
+      request.topics?.some(({ name }) => name === 'bad name')
+        ? {
+            brokers: [{ nodeId: 1, host: '127.0.0.1', port: group.broker.port }],
+            controllerId: 1,
+            clusterId: 'fake',
+            topics: [{ name: 'bad name', errorCode: INVALID_TOPIC_EXCEPTION, partitions: [] }],
+          }
+        : Metadata!(request, call)
+    const consumer = await connected()
+    await assert.rejects(consumer.subscribe({ topics: ['bad name'] }), { type: 'INVALID_TOPIC_EXCEPTION' })
+    const seen: string[] = []
+    await consumer.run({ eachMessage: async ({ message }) => void seen.push(String(message.value)) })
+    await until(() => seen.length === 1, 'the message is here')
+    assert.deepEqual(crashes, [])
+  })
+
+  it('may subscribe before it connects, as with kafkajs', async () => {
+    await start()
+    group.append(0, 'a')
+    const consumer = consumerOf()
+    await consumer.subscribe({ topics: ['t'], fromBeginning: true })
+    await consumer.connect()
+    const seen: string[] = []
+    await consumer.run({ eachMessage: async ({ message }) => void seen.push(String(message.value)) })
+    await until(() => seen.length === 1, 'the message is here')
+    assert.deepEqual(events, ['connect', 'group_join'])
+  })
+
+  for (const topic of ['constructor', '__proto__'])
+    it(`reads a topic called ${topic}`, async () => {
+      group = await new FakeGroup({ topic }).listen()
+      group.append(0, 'a')
+      const consumer = consumerOf()
+      await consumer.connect()
+      await consumer.subscribe({ topics: [topic], fromBeginning: true })
+      const seen: string[] = []
+      await consumer.run({ eachMessage: async (each) => void seen.push(`${each.topic} ${each.message.value}`) })
+      await until(() => group.committed.get(0) === 1, 'the batch is committed')
+      assert.deepEqual(seen, [`${topic} a`])
+    })
+
+  it('leaves an offset that the program committed alone until more is resolved', async () => {
+    await start()
+    group.append(0, 'a', 'b', 'c')
+    const consumer = await connected()
+    await consumer.run({ eachMessage: async () => {} })
+    await until(() => group.committed.get(0) === 3, 'the batch is committed')
+    await consumer.commitOffsets([{ topic: 't', partition: 0, offset: '1' }])
+    await consumer.stop()
+    assert.equal(group.committed.get(0), 1)
+    await consumer.run({ eachMessage: async () => {} })
+    await until(() => group.committed.get(0) === 3, 'the rest is read again and committed')
+  })
 })

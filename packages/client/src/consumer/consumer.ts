@@ -103,14 +103,17 @@ export class Consumer {
     const wanted = checkSubscription(subscription)
     const { fromBeginning = false } = subscription
     const { cluster } = this.#options
+    // As in kafkajs, a program may subscribe before it connects.
+    await cluster.connect()
     const named = new Set<string>()
     const patterns = wanted.filter((each) => each instanceof RegExp)
     if (patterns.length > 0)
       for (const { name } of (await cluster.retrying(() => cluster.metadata(null))).topics)
         if (name !== null && patterns.some((pattern) => matches(pattern, name))) named.add(name)
     for (const each of wanted) if (typeof each === 'string') named.add(each)
-    for (const name of named) this.#topics.set(name, { fromBeginning })
     await cluster.retrying(() => cluster.addMultipleTargetTopics([...named]))
+    // Only what could be found: a topic that was refused here would crash run().
+    for (const name of named) this.#topics.set(name, { fromBeginning })
   }
 
   /** Joins the group and starts to consume; resolves after the first join (a failed one goes to the CRASH event). */

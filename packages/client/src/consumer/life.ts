@@ -112,7 +112,7 @@ export class Life {
       if (isRejoin(error)) this.#finish({ kind: 'rebalance' })
       throw error
     }
-    this.positions.committed(offsets)
+    this.positions.committedByProgram(offsets)
     emit(CONSUMER_EVENTS.COMMIT_OFFSETS, () => ({ ...this.#groupPayload(), ...byTopic(offsets) }))
   }
 

@@ -18,6 +18,8 @@ export interface PartitionPosition {
   resolved: number | undefined
   /** What the group has stored, as far as this member knows. */
   committed: number | undefined
+  /** What was resolved when the program itself committed some offset: an automatic commit of the same would overrule it. */
+  settled: number | undefined
   paused: boolean
   /** Rises with each seek, reset or new assignment: batches that carry an older number are stale and dropped. */
   epoch: number
@@ -58,6 +60,7 @@ export class Positions {
           startedAt: undefined,
           resolved: undefined,
           committed: undefined,
+          settled: undefined,
           paused: this.#pausedTopics.has(topic) || this.#pausedPartitions.has(key),
           epoch: ++this.#epoch,
         })
@@ -89,6 +92,7 @@ export class Positions {
     position.nextOffset = sought ?? offset
     position.startedAt = position.nextOffset
     position.committed = committed
+    position.settled = undefined
     position.resolved = sought
     position.epoch = ++this.#epoch
   }
@@ -118,6 +122,7 @@ export class Positions {
     position.nextOffset = offset
     position.startedAt = offset
     position.resolved = offset
+    position.settled = undefined
     position.epoch = ++this.#epoch
   }
 
@@ -157,8 +162,8 @@ export class Positions {
 
   /** What a commit would store now: resolved offsets that the group does not have yet. */
   uncommitted(): TopicPartitionOffset[] {
-    return this.all().flatMap(({ topic, partition, resolved, committed }) =>
-      resolved !== undefined && resolved !== committed ? [{ topic, partition, offset: resolved }] : [],
+    return this.all().flatMap(({ topic, partition, resolved, committed, settled }) =>
+      resolved !== undefined && resolved !== committed && resolved !== settled ? [{ topic, partition, offset: resolved }] : [],
     )
   }
 
@@ -174,6 +179,15 @@ export class Positions {
     for (const { topic, partition, offset } of offsets) {
       const position = this.get(topic, partition)
       if (position !== undefined) position.committed = offset
+    }
+  }
+
+  /** The program chose these offsets itself: they stay until something new is resolved. */
+  committedByProgram(offsets: readonly TopicPartitionOffset[]): void {
+    this.committed(offsets)
+    for (const { topic, partition } of offsets) {
+      const position = this.get(topic, partition)
+      if (position !== undefined) position.settled = position.resolved
     }
   }
 

@@ -45,7 +45,7 @@ export class StartOffsets {
       return false
     })
     if (rest.length === 0) return
-    const byName: { [topic: string]: number[] } = {}
+    const byName: { [topic: string]: number[] } = Object.create(null)
     for (const { topic, partition } of rest) {
       byName[topic] ??= []
       byName[topic].push(partition)

@@ -4,12 +4,14 @@
  *   send() ─▶ queue of a partition: │ in flight │ waiting batch │ open batch ◀─ next records │
  *
  * One batch of a partition is on the wire at a time, so order holds over retries, with idempotence or without; while it is there, later
- * sends gather in the next batch. Invariant: a batch once sent keeps its bytes, so a retry repeats its sequence numbers exactly.
+ * sends gather in the next batch. Invariant: a batch once sent keeps its bytes, so a retry repeats its sequence numbers exactly. One that
+ * the broker finds too large is split, and its parts carry the numbers on.
  */
 
-import { BatchBuilder, RECORD_BATCH } from '@mq/protocol'
+import { addToSequence, BatchBuilder, RECORD_BATCH, RecordBatch } from '@mq/protocol'
 import { type Codec, compressBatch, replacedCodec } from '../codecs.js'
 import type { RecordInput } from './messages.js'
+import { type Stamp, stampBatch } from './sequences.js'
 
 /** Batches with the same choices may share a request. */
 export interface Delivery {
@@ -30,9 +32,11 @@ export interface Placed {
 const CODEC_NAMES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
 
 interface Waiter {
-  /** Index in the batch of this waiter's first record. */
+  /** Index in the batch of this waiter's first record there. */
   readonly at: number
   settle(placed: Placed | Error, at: number): void
+  /** One batch more has records of this waiter. */
+  alsoIn(): void
 }
 
 export interface Batch {
@@ -43,16 +47,21 @@ export interface Batch {
   readonly sizeInBytes: number
   /** How often it was tried. */
   attempts: number
+  /** Set once it has taken sequence numbers. */
+  readonly stamp: Stamp | undefined
 }
 
 class OpenBatch implements Batch {
   readonly builder: BatchBuilder
   /** A codec that the program put in the place of ours. */
   readonly codec: Codec | undefined
+  /** In the order of their records. */
   readonly waiters: Waiter[] = []
   attempts = 0
   bytes: Buffer | undefined
-  /** What the program's own codec made of it, before it is stamped. */
+  stamp: Stamp | undefined
+  /** For the program's own codec: the batch as the codec gets it, and what the codec made of it, before it is stamped. */
+  plain: Buffer | undefined
   squeezed: Buffer | undefined
   constructor(
     readonly topic: string,
@@ -84,6 +93,8 @@ interface PartitionQueue {
   busy: boolean
   /** Not before this monotonic time, in ms (back-off). */
   notBefore: number
+  /** Most bytes of a batch before compression: the accumulator's limit until the broker refuses a batch as too large. */
+  batchBytes: number
 }
 
 export interface AccumulatorLimits {
@@ -143,7 +154,7 @@ export class Accumulator {
         if (batch !== current) {
           current = batch
           parts++
-          batch.waiters.push({ at: batch.recordCount - 1, settle })
+          batch.waiters.push({ at: batch.recordCount - 1, settle, alsoIn: () => parts++ })
         }
       }
       if (records.length === 0) resolve({ baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1 })
@@ -154,7 +165,7 @@ export class Accumulator {
     const key = `${topic}\u0000${partition}`
     let queue = this.#queues.get(key)
     if (queue === undefined) {
-      queue = { topic, partition, batches: [], busy: false, notBefore: 0 }
+      queue = { topic, partition, batches: [], busy: false, notBefore: 0, batchBytes: this.#limits.batchBytes }
       this.#queues.set(key, queue)
     }
     return queue
@@ -173,25 +184,25 @@ export class Accumulator {
   }
 
   #newBatch(queue: PartitionQueue, delivery: Delivery, expectedBytes: number): OpenBatch {
-    const batch = new OpenBatch(queue.topic, queue.partition, delivery, this.#limits.batchBytes, expectedBytes)
+    const batch = new OpenBatch(queue.topic, queue.partition, delivery, queue.batchBytes, expectedBytes)
     queue.batches.push(batch)
     return batch
   }
 
   /**
    * Takes the first batch of every partition that may be sent now, gathered into requests per leader and delivery.
-   * `leaderless` lists partitions that have something to send but nobody to send it to.
+   * `leaderless` lists those that nobody can be sent to: they were tried as well.
    */
   ready(
     leaderOf: (topic: string, partition: number) => number | undefined,
     now: number,
   ): {
     requests: { leader: number; delivery: Delivery; batches: Batch[] }[]
-    leaderless: { topic: string; partition: number }[]
+    leaderless: Batch[]
     nextAt: number | undefined
   } {
     const requests: { leader: number; delivery: Delivery; batches: Batch[]; bytes: number }[] = []
-    const leaderless: { topic: string; partition: number }[] = []
+    const leaderless: Batch[] = []
     let nextAt: number | undefined
     for (const queue of this.#queues.values()) {
       const batch = queue.batches[0]
@@ -200,9 +211,11 @@ export class Accumulator {
         nextAt = Math.min(nextAt ?? queue.notBefore, queue.notBefore)
         continue
       }
+      queue.busy = true
+      batch.attempts++
       const leader = leaderOf(queue.topic, queue.partition)
       if (leader === undefined) {
-        leaderless.push({ topic: queue.topic, partition: queue.partition })
+        leaderless.push(batch)
         continue
       }
       const fitting = requests.find(
@@ -212,8 +225,6 @@ export class Accumulator {
           request.delivery.timeoutMs === batch.delivery.timeoutMs &&
           request.bytes + batch.sizeInBytes <= this.#limits.requestBytes,
       )
-      queue.busy = true
-      batch.attempts++
       if (fitting === undefined) requests.push({ leader, delivery: batch.delivery, batches: [batch], bytes: batch.sizeInBytes })
       else {
         fitting.batches.push(batch)
@@ -227,17 +238,36 @@ export class Accumulator {
   async compressed(batch: Batch): Promise<void> {
     const open = batch as OpenBatch
     if (open.codec === undefined || open.squeezed !== undefined) return
-    open.squeezed = await compressBatch(open.builder.build(), open.delivery.codec, open.codec)
+    open.plain ??= open.builder.build()
+    open.squeezed = await compressBatch(open.plain, open.delivery.codec, open.codec)
   }
 
-  /** The batch's bytes, made on the first call. `stamp` may write into the header then (producer id, sequence). */
-  bytesOf(batch: Batch, stamp?: (bytes: Buffer) => void): Buffer {
+  /** The batch's bytes, made on the first call, with the stamp (producer id, sequence) that `takeStamp` gives. */
+  bytesOf(batch: Batch, takeStamp?: () => Stamp): Buffer {
     const open = batch as OpenBatch
     if (open.bytes === undefined) {
+      open.stamp ??= takeStamp?.()
       open.bytes = open.squeezed ?? open.builder.build()
-      stamp?.(open.bytes)
+      if (open.stamp !== undefined) stampBatch(open.bytes, open.stamp)
     }
     return open.bytes
+  }
+
+  /**
+   * The broker takes no batch as large as this one, which it has not stored: its records go on in smaller batches, each with the sequence
+   * numbers that they have. Answers false for a single record, which cannot be split.
+   */
+  split(batch: Batch): boolean {
+    const open = batch as OpenBatch
+    const queue = this.#queueOf(batch.topic, batch.partition)
+    if (open.recordCount < 2 || open.bytes === undefined || queue.batches[0] !== open) return false
+    queue.busy = false
+    queue.batchBytes = Math.ceil(open.sizeInBytes / 2)
+    const parts = partsOf(open, queue.batchBytes)
+    queue.batches.splice(0, 1, ...parts)
+    this.#sizeInBytes -= open.sizeInBytes
+    for (const { sizeInBytes } of parts) this.#sizeInBytes += sizeInBytes
+    return true
   }
 
   /** The batch was acknowledged, or is given up: those who wait for it learn where it is, or why not. */
@@ -266,13 +296,48 @@ export class Accumulator {
       for (const batch of [...queue.batches]) this.settle(batch, reason)
     }
   }
+}
 
-  /** How long a leaderless partition's first batch has been tried, so that it can be given up. */
-  countLeaderless(topic: string, partition: number): number {
-    const batch = this.#queueOf(topic, partition).batches[0]
-    if (batch === undefined) return 0
-    return ++batch.attempts
+/** The records of a batch in batches of at most `maxBytes`, each with the waiters of its records. */
+function partsOf(whole: OpenBatch, maxBytes: number): OpenBatch[] {
+  const { topic, partition, delivery, stamp } = whole
+  const parts: OpenBatch[] = []
+  let firstAt = 0
+  const begin = (): OpenBatch => {
+    const part = new OpenBatch(topic, partition, delivery, maxBytes, 0)
+    part.attempts = whole.attempts
+    if (stamp !== undefined) part.stamp = { ...stamp, baseSequence: addToSequence(stamp.baseSequence, firstAt) }
+    parts.push(part)
+    return part
   }
+  let part = begin()
+  for (const { exactTimestamp, key, value, headers } of new RecordBatch(whole.plain ?? whole.bytes!).records()) {
+    const record = { timestamp: exactTimestamp, key, value, headers }
+    if (part.builder.tryAppend(record)) continue
+    firstAt += part.recordCount
+    part = begin()
+    part.builder.tryAppend(record)
+  }
+  shareWaiters(whole.waiters, parts)
+  return parts
+}
+
+/** Each waiter waits for every part that has records of it. */
+function shareWaiters(waiters: readonly Waiter[], parts: readonly OpenBatch[]): void {
+  waiters.forEach((waiter, index) => {
+    const end = waiters[index + 1]?.at ?? Number.POSITIVE_INFINITY
+    let partAt = 0
+    let isFirst = true
+    for (const part of parts) {
+      const partEnd = partAt + part.recordCount
+      if (waiter.at < partEnd && end > partAt) {
+        part.waiters.push({ ...waiter, at: Math.max(0, waiter.at - partAt) })
+        if (!isFirst) waiter.alsoIn()
+        isFirst = false
+      }
+      partAt = partEnd
+    }
+  })
 }
 
 /** Bytes of a record besides key and value, mostly. */

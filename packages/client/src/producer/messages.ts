@@ -31,7 +31,7 @@ function headersOf(headers: Headers | undefined): RecordInput['headers'] {
   if (headers === undefined || headers === null) return NO_HEADERS
   return Object.keys(headers).flatMap((key) => {
     const value = headers[key]
-    return Array.isArray(value) ? value.map((each) => ({ key, value: each })) : [{ key, value: value ?? null }]
+    return Array.isArray(value) ? value.map((each) => ({ key, value: bytesOf(each) })) : [{ key, value: bytesOf(value) }]
   })
 }
 

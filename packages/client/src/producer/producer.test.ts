@@ -3,9 +3,14 @@ import { type Body, type ProduceRequest, RecordBatch } from '@mq/protocol'
 import { CompressionTypes, logLevel } from '../enums.js'
 import { Kafka, type ProducerConfig } from '../kafka.js'
 import { nodeEnvironment } from '../node-environment.js'
+import type { Clock } from '../ports.js'
 import { FakeBroker, topicMetadata } from '../testing/fake-broker.js'
+import { ManualTime } from '../testing/manual-timers.js'
 
 type Produce = Body<typeof ProduceRequest>
+
+const LEADER_NOT_AVAILABLE = 5
+const MESSAGE_TOO_LARGE = 10
 
 describe('the producer', () => {
   let broker: FakeBroker
@@ -26,10 +31,10 @@ describe('the producer', () => {
     })),
   })
 
-  const producerOf = async (config: ProducerConfig = {}) => {
+  const producerOf = async (config: ProducerConfig = {}, clock: Clock = nodeEnvironment.clock) => {
     const kafka = new Kafka(
       { brokers: [broker.address], logLevel: logLevel.NOTHING, retry: { initialRetryTime: 1, retries: 3 } },
-      { ...nodeEnvironment, variables: {} },
+      { ...nodeEnvironment, clock, variables: {} },
     )
     const producer = kafka.producer(config)
     await producer.connect()
@@ -99,7 +104,7 @@ describe('the producer', () => {
   })
 
   it('says what is final at once, with type, topic and no retry; others in the request are not affected', async () => {
-    broker.answers.Produce = (request) => store(request, (partition) => (partition === 0 ? 10 : 0))
+    broker.answers.Produce = (request) => store(request, (partition) => (partition === 0 ? MESSAGE_TOO_LARGE : 0))
     const producer = await producerOf()
     const [big, fine] = await Promise.allSettled([
       producer.send({ topic: 't', messages: [{ partition: 0, value: 'too large' }] }),
@@ -251,5 +256,154 @@ describe('the producer', () => {
     await new Promise(setImmediate)
     await producer.disconnect()
     assert.equal((await sent)[0]!.baseOffset, '0')
+  })
+
+  /** Every batch that came, whether it was taken or not. */
+  const takeOnly = (largest: number): RecordBatch[] => {
+    const batches: RecordBatch[] = []
+    broker.answers.Produce = (request) => {
+      const records = request.topicData[0]!.partitionData[0]!.records!
+      const batch = new RecordBatch(records)
+      batches.push(batch)
+      return store(request, () => (batch.recordCount > largest ? MESSAGE_TOO_LARGE : 0))
+    }
+    return batches
+  }
+
+  for (const codec of [CompressionTypes.None, CompressionTypes.GZIP])
+    it(`splits a batch that the broker finds too large, in order and without a gap in the sequence (codec ${codec})`, async () => {
+      const batches = takeOnly(3)
+      const producer = await producerOf({ idempotent: true })
+      await producer.send({ topic: 't', messages: [{ partition: 0, value: 'warm' }] })
+      const values = Array.from({ length: 12 }, (_, at) => `v${at}`)
+      const sends = [values.slice(0, 1), values.slice(1, 7), values.slice(7, 8), values.slice(8)]
+      const placed = await Promise.all(
+        sends.map((each) =>
+          producer.send({ topic: 't', compression: codec, messages: each.map((value) => ({ partition: 0, key: 'k', value })) }),
+        ),
+      )
+      assert.deepEqual(stored[0], ['warm', ...values])
+      assert.deepEqual(
+        placed.map(([entry]) => entry!.baseOffset),
+        ['1', '2', '8', '9'],
+      )
+      const taken = batches.filter(({ recordCount }) => recordCount <= 3)
+      let next = 0
+      for (const batch of taken) {
+        assert.ok(batch.crcIsValid())
+        assert.equal(batch.codec, batch === taken[0] ? 0 : codec)
+        assert.deepEqual([batch.producerId, batch.baseSequence], [4000, next])
+        next += batch.recordCount
+      }
+      const seen = batches.length
+      await Promise.all(values.map((value) => producer.send({ topic: 't', messages: [{ partition: 0, key: 'k', value }] })))
+      assert.ok(
+        batches.slice(seen).every(({ recordCount }) => recordCount <= 4),
+        'what was too large once is not made again',
+      )
+    })
+
+  it('refuses the one message that is too large, and sends what shared its batch', async () => {
+    broker.answers.Produce = (request) => {
+      const records = request.topicData[0]!.partitionData[0]!.records!
+      return store(request, () => (records.length > 400 ? MESSAGE_TOO_LARGE : 0))
+    }
+    const producer = await producerOf()
+    const results = await Promise.allSettled(
+      ['a', 'b', 'x'.repeat(500), 'c'].map((value) => producer.send({ topic: 't', messages: [{ partition: 0, value }] })),
+    )
+    assert.deepEqual(
+      results.map((each) => (each.status === 'rejected' ? each.reason.type : each.value[0]!.baseOffset)),
+      ['0', '1', 'MESSAGE_TOO_LARGE', '2'],
+    )
+  })
+
+  it('sends header values that are no text as their text, as it does keys and values, and goes on', async () => {
+    const seen: unknown[] = []
+    broker.answers.Produce = (request) => {
+      const batch = new RecordBatch(request.topicData[0]!.partitionData[0]!.records!)
+      for (const { key, value, headers } of batch.records())
+        seen.push([String(key), String(value), headers.map((header) => [header.key, header.value && String(header.value)])])
+      return store(request)
+    }
+    const producer = await producerOf()
+    const headers = { number: 5, truth: true, nothing: null, list: [1, 'two'] }
+    await producer.send({ topic: 't', messages: [{ partition: 0, key: 7, value: 8, headers }] as never })
+    await producer.send({ topic: 't', messages: [{ partition: 0, key: 'k', value: 'after' }] })
+    const sent = [
+      ['number', '5'],
+      ['truth', 'true'],
+      ['nothing', null],
+      ['list', '1'],
+      ['list', 'two'],
+    ]
+    assert.deepEqual(seen, [
+      ['7', '8', sent],
+      ['k', 'after', []],
+    ])
+  })
+
+  it('asks for the metadata again when it is old, and then sends to partitions that were added', async () => {
+    let partitions = 1
+    broker.answers.Metadata = ({ topics }) => ({
+      brokers: [{ nodeId: 1, host: '127.0.0.1', port: broker.port }],
+      controllerId: 1,
+      clusterId: 'fake',
+      topics: (topics ?? []).map(({ name }) => topicMetadata(name!, partitions, 1)),
+    })
+    const time = new ManualTime()
+    const producer = await producerOf({ metadataMaxAge: 60_000 }, time)
+    const send = () => producer.send({ topic: 't', messages: Array.from({ length: 8 }, () => ({ value: 'v' })) })
+    await send()
+    partitions = 4
+    time.advance(59_999)
+    await send()
+    assert.deepEqual(Object.keys(stored), ['0'])
+    time.advance(1)
+    await send()
+    assert.deepEqual(Object.keys(stored), ['0', '1', '2', '3'])
+  })
+
+  it('waits for the leader of a partition by the policy’s tries, however busy other partitions are', async () => {
+    let refused = 0
+    let busy = true
+    broker.answers.Metadata = ({ topics }) => {
+      const known = (topics ?? []).map(({ name }) => topicMetadata(name!, 3, 1))
+      // Three tries are allowed; each of them asks once.
+      for (const { partitions } of known)
+        if (partitions[1] !== undefined && refused++ < 3)
+          partitions[1] = { ...partitions[1], leaderId: -1, errorCode: LEADER_NOT_AVAILABLE }
+      return { brokers: [{ nodeId: 1, host: '127.0.0.1', port: broker.port }], controllerId: 1, clusterId: 'fake', topics: known }
+    }
+    const producer = await producerOf()
+    const keepBusy = async () => {
+      while (busy) await producer.send({ topic: 't', messages: [{ partition: 0, value: 'busy' }] })
+    }
+    const others = keepBusy()
+    try {
+      await producer.send({ topic: 't', messages: [{ partition: 1, value: 'patient' }] })
+    } finally {
+      busy = false
+      await others
+    }
+    assert.deepEqual(stored[1], ['patient'])
+    assert.ok(broker.count('Metadata') <= 6, `${broker.count('Metadata')} questions for the metadata`)
+  })
+
+  it('names a partition that does not exist', async () => {
+    const producer = await producerOf()
+    await assert.rejects(producer.send({ topic: 't', messages: [{ partition: 7, value: 'x' }] }), (error: Error) => {
+      assert.equal((error.cause as { type: string }).type, 'UNKNOWN_TOPIC_OR_PARTITION')
+      assert.match(error.message, /t has 3 partitions, and none with the number 7/)
+      return true
+    })
+  })
+
+  it('refuses to be idempotent without retries', () => {
+    const kafka = new Kafka({ brokers: [broker.address], logLevel: logLevel.NOTHING })
+    assert.throws(() => kafka.producer({ idempotent: true, retry: { retries: 0 } }), {
+      name: 'KafkaJSNonRetriableError',
+      message: 'Idempotent producer must allow retries to protect against transient errors',
+    })
   })
 })

@@ -195,9 +195,12 @@ export class Producer {
   }
 
   async #knowTopics(topics: string[]): Promise<void> {
-    const { cluster } = this.#options
-    if (topics.every((topic) => cluster.image.topics.get(topic)?.errorCode === 0)) return
-    await cluster.retrying(() => cluster.addMultipleTargetTopics(topics))
+    const { cluster, logger } = this.#options
+    if (topics.some((topic) => cluster.image.topics.get(topic)?.errorCode !== 0))
+      await cluster.retrying(() => cluster.addMultipleTargetTopics(topics))
+    // What is old still says where to send to: more partitions are worth one question, not a failed send.
+    else if (cluster.isStale)
+      await cluster.refreshMetadata().catch((error: Error) => logger.warn(`Cannot refresh metadata: ${error.message}`))
   }
 
   #allSent(): Promise<void> {

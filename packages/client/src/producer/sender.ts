@@ -1,15 +1,21 @@
 /** Carries batches from the accumulator to the leaders: who may send now, what was answered, what is tried again. */
 
-import { crc32c, RECORD_BATCH } from '@mq/protocol'
 import type { Cluster } from '../cluster.js'
-import { failureOf, KafkaJSError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError, protocolError } from '../errors.js'
+import {
+  failureOf,
+  KafkaJSError,
+  KafkaJSNumberOfRetriesExceeded,
+  KafkaJSProtocolError,
+  type ProtocolFailure,
+  protocolError,
+} from '../errors.js'
 import type { Logger } from '../logger.js'
 import type { Environment } from '../ports.js'
 import { mayRetry, type RetryPolicy, retryDelays } from '../retry.js'
 import type { ResponseOf } from '../versions.js'
 import { Accumulator, type Batch, type Delivery, type Placed } from './accumulator.js'
 import type { RecordInput } from './messages.js'
-import { Sequences, type Stamp } from './sequences.js'
+import { Sequences } from './sequences.js'
 
 export interface SenderOptions {
   readonly cluster: Cluster
@@ -25,6 +31,8 @@ export interface SenderOptions {
 const BUFFER_BYTES = 64 * 1024 * 1024
 /** How much longer than the broker's own limit a Produce answer may take, in ms. */
 const ANSWER_MARGIN_MS = 5_000
+const UNKNOWN_TOPIC_OR_PARTITION = 3
+const LEADER_NOT_AVAILABLE = 5
 const DUPLICATE_SEQUENCE_NUMBER = 46
 const STALE_METADATA = new Set([
   'NOT_LEADER_OR_FOLLOWER',
@@ -101,22 +109,44 @@ export class Sender {
       now,
     )
     for (const request of requests) void this.#deliver(request)
-    let wakeAt = nextAt
-    if (leaderless.length > 0) {
-      wakeAt = Math.min(wakeAt ?? Number.POSITIVE_INFINITY, now + this.#options.retry.initialRetryTime)
-      for (const { topic, partition } of leaderless)
-        if (this.#accumulator.countLeaderless(topic, partition) > this.#options.retry.retries)
-          this.#accumulator.failAll(
-            protocolError(5),
-            (otherTopic, otherPartition) => otherTopic === topic && otherPartition === partition,
-          )
-      void cluster
-        .refreshMetadata()
-        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
-      this.#madeRoom()
-    }
+    if (leaderless.length > 0) void this.#findLeaders(leaderless)
     this.#pumpAgain()
-    if (wakeAt !== undefined) this.#pumpAgain = environment.timers.after(wakeAt - now, () => this.flushSoon())
+    if (nextAt !== undefined) this.#pumpAgain = environment.timers.after(nextAt - now, () => this.flushSoon())
+  }
+
+  /** Nobody leads the partitions of these batches, as far as the metadata says: it is asked for anew before the next try. */
+  async #findLeaders(batches: Batch[]): Promise<void> {
+    await this.#refreshMetadata()
+    for (const batch of batches)
+      if (this.#options.cluster.leaderOf(batch.topic, batch.partition) === undefined)
+        this.#failed(batch, this.#leaderlessError(batch))
+      else this.#accumulator.postpone(batch, 0)
+    this.#madeRoom()
+    this.flushSoon()
+  }
+
+  #leaderlessError({ topic, partition }: Batch): Error {
+    const partitions = this.#options.cluster.image.topics.get(topic)?.partitions ?? []
+    const exists = partitions.some(({ partitionId }) => partitionId === partition)
+    return this.#about(
+      topic,
+      partition,
+      exists
+        ? failureOf(LEADER_NOT_AVAILABLE)
+        : failureOf(
+            UNKNOWN_TOPIC_OR_PARTITION,
+            `${topic} has ${partitions.length} partitions, and none with the number ${partition}`,
+          ),
+    )
+  }
+
+  #about(topic: string, partition: number, failure: ProtocolFailure): Error {
+    return Object.assign(new KafkaJSProtocolError(failure), { topic, partition })
+  }
+
+  async #refreshMetadata(): Promise<void> {
+    const { cluster, logger } = this.#options
+    await cluster.refreshMetadata().catch((error: Error) => logger.warn(`Cannot refresh metadata: ${error.message}`))
   }
 
   #identifyThenPump(): void {
@@ -167,9 +197,7 @@ export class Sender {
       else this.#answered(batches, response)
     } catch (error) {
       for (const batch of batches) this.#failed(batch, error as Error)
-      await cluster
-        .refreshMetadata()
-        .catch((problem: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${problem.message}`))
+      await this.#refreshMetadata()
     }
     this.#madeRoom()
     this.flushSoon()
@@ -179,10 +207,8 @@ export class Sender {
     const byTopic = new Map<string, { index: number; records: Buffer }[]>()
     for (const batch of batches) {
       const { topic, partition, recordCount } = batch
-      const stamp = this.#options.idempotent
-        ? (bytes: Buffer) => stampBatch(bytes, this.#sequences.take(topic, partition, recordCount))
-        : undefined
-      const entry = { index: partition, records: this.#accumulator.bytesOf(batch, stamp) }
+      const takeStamp = this.#options.idempotent ? () => this.#sequences.take(topic, partition, recordCount) : undefined
+      const entry = { index: partition, records: this.#accumulator.bytesOf(batch, takeStamp) }
       const group = byTopic.get(topic)
       if (group === undefined) byTopic.set(topic, [entry])
       else group.push(entry)
@@ -208,18 +234,14 @@ export class Sender {
         else {
           const failure = failureOf(answer.errorCode, answer.errorMessage)
           stale ||= STALE_METADATA.has(failure.type)
-          this.#failed(
-            batch,
-            Object.assign(new KafkaJSProtocolError(failure), { topic: batch.topic, partition: batch.partition }),
-          )
+          // What shares a batch was gathered here: what was too large together may fit alone.
+          if (failure.type === 'MESSAGE_TOO_LARGE' && this.#accumulator.split(batch)) this.#delays.delete(batch)
+          else this.#failed(batch, this.#about(batch.topic, batch.partition, failure))
         }
       }
     for (const batch of waiting.values())
       this.#failed(batch, new KafkaJSError(`The broker did not answer for ${batch.topic}-${batch.partition}`))
-    if (stale)
-      void this.#options.cluster
-        .refreshMetadata()
-        .catch((error: Error) => this.#options.logger.warn(`Cannot refresh metadata: ${error.message}`))
+    if (stale) void this.#refreshMetadata()
   }
 
   #placed(batch: Batch, placed: Placed): void {
@@ -235,7 +257,7 @@ export class Sender {
     const next = mayRetry(error) && !this.#isClosed ? delays.next() : ({ done: true } as const)
     if (next.done === true) {
       this.#delays.delete(batch)
-      if (this.#options.idempotent) this.#sequences.forget()
+      if (batch.stamp !== undefined) this.#sequences.forget()
       const final = mayRetry(error)
         ? new KafkaJSNumberOfRetriesExceeded(error, { retryCount: batch.attempts - 1, retryTime: 0 })
         : error
@@ -245,12 +267,4 @@ export class Sender {
     logger.debug(`Trying ${batch.topic}-${batch.partition} again in ${next.value} ms`, { error: error.message })
     this.#accumulator.postpone(batch, environment.clock.monotonic() + next.value)
   }
-}
-
-/** Writes producer id and sequence into a finished batch and puts its checksum right. */
-function stampBatch(bytes: Buffer, { producerId, producerEpoch, baseSequence }: Stamp): void {
-  RECORD_BATCH.producerId.set(bytes, 0, producerId)
-  RECORD_BATCH.producerEpoch.set(bytes, 0, producerEpoch)
-  RECORD_BATCH.baseSequence.set(bytes, 0, baseSequence)
-  RECORD_BATCH.crc.set(bytes, 0, crc32c(bytes, RECORD_BATCH.attributes.at))
 }

@@ -3,7 +3,7 @@
  * After a batch is given up, the broker would refuse the next one as a gap: a new producer id starts all partitions again at 0.
  */
 
-const SEQUENCE_COUNT = 2 ** 31
+import { addToSequence, crc32c, RECORD_BATCH } from '@mq/protocol'
 
 export interface ProducerIdentity {
   readonly producerId: number
@@ -38,7 +38,15 @@ export class Sequences {
     const key = `${topic}\u0000${partition}`
     const known = this.#next.get(key)
     const baseSequence = known?.producerId === identity.producerId ? known.sequence : 0
-    this.#next.set(key, { producerId: identity.producerId, sequence: (baseSequence + recordCount) % SEQUENCE_COUNT })
+    this.#next.set(key, { producerId: identity.producerId, sequence: addToSequence(baseSequence, recordCount) })
     return { ...identity, baseSequence }
   }
+}
+
+/** Writes producer id and sequence into a finished batch and puts its checksum right. */
+export function stampBatch(bytes: Buffer, { producerId, producerEpoch, baseSequence }: Stamp): void {
+  RECORD_BATCH.producerId.set(bytes, 0, producerId)
+  RECORD_BATCH.producerEpoch.set(bytes, 0, producerEpoch)
+  RECORD_BATCH.baseSequence.set(bytes, 0, baseSequence)
+  RECORD_BATCH.crc.set(bytes, 0, crc32c(bytes, RECORD_BATCH.attributes.at))
 }
