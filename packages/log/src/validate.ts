@@ -126,9 +126,28 @@ interface Walked {
 
 /** Looks at every record once, without making objects. */
 function walk(batch: RecordBatch, options: ValidateOptions): Walked | Refused {
-  const cursor = batch.cursor(limitsOf(options))
   const fromLogAppendTime = batch.timestampType === 'LogAppendTime'
   const rules = mayBreakRules(options.config, fromLogAppendTime) ? recordRules(options, fromLogAppendTime) : null
+  return (rules === null ? walkTogether(batch) : null) ?? walkOneByOne(batch, options, rules)
+}
+
+/** Null where the records have to be looked at one by one. */
+function walkTogether(batch: RecordBatch): Walked | null {
+  const survey = batch.survey()
+  if (survey === null) return null
+  const { recordCount, largestTimestampDelta, offsetsInOrder } = survey
+  const timestamp = batch.baseTimestamp + largestTimestampDelta
+  if (!Number.isSafeInteger(timestamp)) return null
+  return { recordCount, maxTimestamp: Math.max(NO_TIMESTAMP, timestamp), offsetsInOrder }
+}
+
+function walkOneByOne(
+  batch: RecordBatch,
+  options: ValidateOptions,
+  rules: ReturnType<typeof recordRules> | null,
+): Walked | Refused {
+  const fromLogAppendTime = batch.timestampType === 'LogAppendTime'
+  const cursor = batch.cursor(limitsOf(options))
   const appendTime = fromLogAppendTime ? batch.maxTimestamp : null
   const base = batch.baseTimestamp
   let maxTimestamp: number | bigint = NO_TIMESTAMP

@@ -20,6 +20,7 @@ import {
   TRANSACTIONAL_FLAG,
 } from './layout.js'
 import { RecordView } from './record.js'
+import { type Survey, surveyPlain } from './survey.js'
 
 export interface ReadLimits {
   /** Most bytes that the records may take when decompressed; default 64 MiB. */
@@ -149,6 +150,12 @@ export class RecordBatch {
     if (this.codec === 0 || this.recordCount <= 0) return new RecordCursor(this.bytes, start, end, this.recordCount)
     const records = decompress(this.codec, this.bytes.subarray(start, end), limits)
     return new RecordCursor(records, 0, records.length, this.recordCount)
+  }
+
+  /** What the records say together; null unless they are uncompressed and plain (survey.ts): then a cursor finds out. */
+  survey(): Survey | null {
+    if (this.codec !== 0) return null
+    return surveyPlain(this.bytes, this.at + RECORD_BATCH.size, this.at + this.sizeInBytes, this.recordCount)
   }
 
   /** The records, decoded one by one. Iterating throws RecordsError where the bytes are not sound. */
