@@ -2,9 +2,14 @@
  * What waits to be written to one log, in order: appends, and tasks that change the log otherwise (roll, truncate, retention).
  * One write is under way at a time; appends that arrive meanwhile leave together in the next one.
  */
+import * as protocol from '@mq/protocol'
 import type { Admitted } from './admit.js'
 import type { Appended, AppendOrigin, Refused } from './outcomes.js'
+import type { AbortedEntry } from './txn-index.js'
 import type { Validated } from './validate.js'
+
+/** Bound once: a use through the package's door is a look-up in a large table. */
+const { hold, release } = protocol
 
 export interface AppendOptions {
   readonly origin: AppendOrigin
@@ -12,21 +17,43 @@ export interface AppendOptions {
   readonly leaderEpoch: number
 }
 
-export interface PendingAppend {
-  readonly kind: 'append'
-  readonly records: Buffer
-  readonly options: AppendOptions
-  readonly answer: (outcome: Appended | Refused) => void
+/** Of records that are long: being looked at in a thread, or what became of that. Those behind them wait, so that the order stays. */
+export type Aside =
+  | 'waiting'
+  | { readonly kind: 'checked'; readonly checked: Validated | Refused }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/** One caller's records on their way into the file. Their memory is held until the answer. */
+export class PendingAppend {
+  readonly kind = 'append'
+  /** Set once it was checked, before its write or because it has to wait for the next segment: its bytes have their offsets. */
+  admitted: Admitted | undefined = undefined
+  /** Transactions that its markers ended so. */
+  aborted: readonly AbortedEntry[] = NOTHING_ABORTED
+  aside: Aside | undefined = undefined
+
+  constructor(
+    readonly records: Buffer,
+    readonly options: AppendOptions,
+    readonly resolve: (outcome: Appended | Refused) => void,
+    readonly reject: (error: unknown) => void,
+  ) {
+    hold(records)
+  }
+
+  answer(outcome: Appended | Refused): void {
+    release(this.records)
+    this.resolve(outcome)
+  }
+
   /** Something that is no refusal went wrong with this append alone. */
-  readonly fail: (error: unknown) => void
-  /** Set when it was checked already and had to wait for the next segment: its bytes have their offsets. */
-  admitted?: Admitted
-  /** Of records that are long: being looked at in a thread, or what became of that. Those behind them wait, so that the order stays. */
-  aside?:
-    | 'waiting'
-    | { readonly kind: 'checked'; readonly checked: Validated | Refused }
-    | { readonly kind: 'failed'; readonly error: unknown }
+  fail(error: unknown): void {
+    release(this.records)
+    this.reject(error)
+  }
 }
+
+export const NOTHING_ABORTED: readonly AbortedEntry[] = []
 
 export interface PendingTask {
   readonly kind: 'task'

@@ -5,7 +5,7 @@
  */
 import { hold, RecordBatch, release } from '@mq/protocol'
 import { type Admitted, admit, validateOptions } from './admit.js'
-import { type AppendOptions, AppendQueue, type PendingAppend } from './append-queue.js'
+import { type AppendOptions, AppendQueue, NOTHING_ABORTED, PendingAppend } from './append-queue.js'
 import type { LogState } from './log-state.js'
 import { areLong } from './long-records.js'
 import { type Appended, type Refused, refused } from './outcomes.js'
@@ -27,20 +27,13 @@ const SLOW_WRITE_MS = 20
 /** … so for a while none is synchronous. */
 const STAY_ASYNCHRONOUS_MS = 1000
 
-const NOTHING_ABORTED: readonly AbortedEntry[] = []
-
-interface Write {
-  readonly admitted: Admitted
-  readonly aborted: readonly AbortedEntry[]
-  readonly answer: (outcome: Appended | Refused) => void
-}
-
-/** How far the gathering of one write has come. */
-interface Gathering {
-  readonly nextOffset: number
-  /** Bytes. */
-  readonly gathered: number
+/** One write and how far its gathering has come. */
+interface Group {
   readonly now: number
+  readonly appends: PendingAppend[]
+  readonly slices: Buffer[]
+  sizeInBytes: number
+  nextOffset: number
   /** Answers that must not overtake the write. */
   readonly duplicates: (() => void)[]
 }
@@ -63,20 +56,7 @@ export class LogWriter {
     if (!queue.hasRoomFor(records.length)) return refused('KAFKA_STORAGE_ERROR', 'too much waits to be written to this log')
     return new Promise((answer, fail) => {
       const isLong = options.origin === 'client' && areLong(records, this.state.config())
-      hold(records)
-      const append: PendingAppend = {
-        kind: 'append',
-        records,
-        options,
-        answer: (outcome) => {
-          release(records)
-          answer(outcome)
-        },
-        fail: (error) => {
-          release(records)
-          fail(error)
-        },
-      }
+      const append = new PendingAppend(records, options, answer, fail)
       queue.push(append)
       // At once, not when its turn comes: two of one log may be looked at side by side.
       if (isLong) void this.#checkAside(append)
@@ -262,53 +242,41 @@ export class LogWriter {
   /** Takes as many appends as fit one write into the active segment, and writes them. */
   #writeGroup(): void {
     const queue = this.#queue
-    const { state } = this
-    const group: Write[] = []
-    const duplicates: (() => void)[] = []
-    let sizeInBytes = 0
-    let nextOffset = state.logEndOffset
-    const now = state.context.clock.now()
+    const { logEndOffset: nextOffset, context } = this.state
+    const group: Group = { now: context.clock.now(), appends: [], slices: [], sizeInBytes: 0, nextOffset, duplicates: [] }
     try {
-      for (let head = queue.head; head?.kind === 'append' && sizeInBytes < GATHERED_BYTES; head = queue.head) {
-        const taken = this.#take(head, { nextOffset, gathered: sizeInBytes, now, duplicates })
-        if (taken === 'later') break
+      for (let head = queue.head; head?.kind === 'append' && group.sizeInBytes < GATHERED_BYTES; head = queue.head) {
+        if (this.#take(head, group) === 'later') break
         queue.shift()
-        if (taken === null) continue
-        group.push(taken)
-        sizeInBytes += taken.admitted.bytes.length
-        nextOffset = taken.admitted.lastOffset + 1
       }
-      const slices = group.map(({ admitted }) => admitted.bytes)
-      if (sizeInBytes > 0 && !this.#maySynchronously(sizeInBytes)) {
+      if (group.sizeInBytes > 0 && !this.#maySynchronously(group.sizeInBytes)) {
         queue.isBusy = true
-        void this.#writeAside(group, slices, duplicates)
+        void this.#writeAside(group)
         return
       }
-      if (sizeInBytes > 0) this.#writeNow(slices)
-      this.#commitGroup(group, duplicates)
+      if (group.sizeInBytes > 0) this.#writeNow(group.slices)
+      this.#commitGroup(group)
     } catch (error) {
       this.#refuseGroup(group, this.#failed(error))
-      for (const answer of duplicates) answer()
     }
   }
 
-  /** Null when the append is answered already; `later` when it needs another segment than what is gathered so far, or is being checked. */
-  #take(head: PendingAppend, gathering: Gathering): Write | 'later' | null {
-    const { gathered, now, duplicates } = gathering
+  /** Puts it into the group, or answers it; `later` when it needs another segment than what is gathered so far, or is being checked. */
+  #take(head: PendingAppend, group: Group): 'taken' | 'later' {
     const { context } = this.state
     if (context.directory.isOffline || this.state.isClosed) {
       head.answer(context.directory.refusal())
-      return null
+      return 'taken'
     }
     if (head.aside === 'waiting') return 'later'
     let admitted: Admitted | Duplicate | Refused | 'long'
     try {
       if (head.aside?.kind === 'failed') throw head.aside.error
-      admitted = head.admitted ?? this.#admit(head.records, head.options, gathering, head.aside?.checked)
+      admitted = head.admitted ?? this.#admit(head.records, head.options, group, head.aside?.checked)
     } catch (error) {
       // Looking at records changes nothing: whatever is wrong with these, the log is sound.
       head.fail(error)
-      return null
+      return 'taken'
     }
     if (admitted === 'long') {
       void this.#checkAside(head)
@@ -316,54 +284,55 @@ export class LogWriter {
     }
     if (admitted.kind === 'refused') {
       head.answer(this.#withStart(admitted))
-      return null
+      return 'taken'
     }
     if (admitted.kind === 'duplicate') {
       const { directory } = context
-      duplicates.push(() => answerWith(head, directory.isOffline ? directory.refusal() : this.#duplicate(admitted)))
-      return null
+      const duplicate = admitted
+      group.duplicates.push(() => answerWith(head, directory.isOffline ? directory.refusal() : this.#duplicate(duplicate)))
+      return 'taken'
     }
-    if (this.#wouldRoll(admitted, gathered, now)) {
-      if (gathered > 0) {
-        head.admitted = admitted
-        return 'later'
-      }
+    head.admitted = admitted
+    if (this.#wouldRoll(admitted, group.sizeInBytes, group.now)) {
+      if (group.sizeInBytes > 0) return 'later'
       this.state.rollNow(admitted)
     }
-    return { admitted, aborted: this.#apply(admitted), answer: head.answer }
+    head.aborted = this.#apply(admitted)
+    group.appends.push(head)
+    group.slices.push(admitted.bytes)
+    group.sizeInBytes += admitted.bytes.length
+    group.nextOffset = admitted.lastOffset + 1
+    return 'taken'
   }
 
-  async #writeAside(group: readonly Write[], slices: readonly Buffer[], duplicates: readonly (() => void)[]): Promise<void> {
+  async #writeAside(group: Group): Promise<void> {
     const { active } = this.state.segments
     const started = this.state.context.clock.monotonic()
     try {
-      await active.data.pinned((file) => writeAll(file, slices, active.sizeInBytes))
+      await active.data.pinned((file) => writeAll(file, group.slices, active.sizeInBytes))
       this.#wrote(started)
-      this.#commitGroup(group, duplicates)
+      this.#commitGroup(group)
     } catch (error) {
       this.#refuseGroup(group, this.#failed(error))
-      for (const answer of duplicates) answer()
     }
     this.#resume()
   }
 
-  #commitGroup(group: readonly Write[], duplicates: readonly (() => void)[]): void {
-    for (const { admitted, aborted } of group) this.#commit(admitted, aborted)
-    for (const write of group) answerWith(write, this.#answerOf(write.admitted))
+  #commitGroup({ appends, duplicates }: Group): void {
+    for (const { admitted, aborted } of appends) this.#commit(admitted!, aborted)
+    for (const append of appends) answerWith(append, this.#answerOf(append.admitted!))
     for (const answer of duplicates) answer()
   }
 
-  #refuseGroup(group: readonly Write[], refusal: Refused): void {
-    for (const { answer } of group) answer(refusal)
+  #refuseGroup({ appends, duplicates }: Group, refusal: Refused): void {
+    for (const append of appends) append.answer(refusal)
+    for (const answer of duplicates) answer()
   }
 }
 
-function answerWith(
-  { answer }: { readonly answer: (outcome: Appended | Refused) => void },
-  outcome: Appended | Refused | Promise<Appended | Refused>,
-): void {
-  if (outcome instanceof Promise) void outcome.then(answer)
-  else answer(outcome)
+function answerWith(append: PendingAppend, outcome: Appended | Refused | Promise<Appended | Refused>): void {
+  if (outcome instanceof Promise) void outcome.then((each) => append.answer(each))
+  else append.answer(outcome)
 }
 
 const batchOf = ({ buffer, byteOffset, byteLength }: Uint8Array): RecordBatch =>

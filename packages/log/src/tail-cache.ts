@@ -7,7 +7,16 @@
  *
  * Invariant: the entries of one log are what was appended to it from some offset on, without a gap, to its end.
  */
-import { hold, release } from '@mq/protocol'
+import * as protocol from '@mq/protocol'
+
+/** Bound once: a use through the package's door is a look-up in a large table. */
+const { hold, release } = protocol
+
+/** Memory that entries are views into. */
+interface Piece {
+  readonly memory: ArrayBufferLike
+  views: number
+}
 
 interface Entry {
   readonly owner: TailOfLog
@@ -15,6 +24,7 @@ interface Entry {
   readonly lastOffset: number
   /** Null once it is dropped. */
   bytes: Buffer | null
+  piece: Piece | null
 }
 
 /** What an entry costs beside its bytes: itself, its Buffer, its places in two lists. Of small batches that is the most. */
@@ -28,8 +38,9 @@ export class TailCache {
   #oldest = 0
   #kept = 0
   #sizeInBytes = 0
-  /** How many entries are views into each piece of memory. */
-  readonly #views = new Map<ArrayBufferLike, number>()
+  readonly #pieces = new Map<ArrayBufferLike, Piece>()
+  /** The one that was viewed last: what comes next mostly lies in it, too. */
+  #latest: Piece | null = null
 
   readonly #mostEntries: number
 
@@ -51,34 +62,46 @@ export class TailCache {
   }
 
   add(entry: Entry): void {
+    const bytes = entry.bytes!
     this.#order.push(entry)
     this.#kept++
-    hold(entry.bytes!)
-    const memory = entry.bytes!.buffer
-    const views = this.#views.get(memory) ?? 0
-    if (views === 0) this.#sizeInBytes += memory.byteLength
-    this.#views.set(memory, views + 1)
+    hold(bytes)
+    const piece = this.#pieceOf(bytes.buffer)
+    piece.views++
+    entry.piece = piece
     while (this.#sizeInBytes > this.maxBytes || this.#kept > this.#mostEntries) {
       const oldest = this.#order[this.#oldest++]!
       if (oldest.bytes !== null) oldest.owner.dropOldest()
     }
     // Logs that are deleted leave dropped entries between those of others.
     if (this.#order.length > 1024 && this.#order.length > this.#kept * 2) {
-      this.#order = this.#order.filter(({ bytes }) => bytes !== null)
+      this.#order = this.#order.filter((each) => each.bytes !== null)
       this.#oldest = 0
     }
   }
 
+  #pieceOf(memory: ArrayBufferLike): Piece {
+    if (this.#latest?.memory === memory) return this.#latest
+    let piece = this.#pieces.get(memory)
+    if (piece === undefined) {
+      piece = { memory, views: 0 }
+      this.#pieces.set(memory, piece)
+      this.#sizeInBytes += memory.byteLength
+    }
+    this.#latest = piece
+    return piece
+  }
+
   release(entry: Entry): void {
-    const memory = entry.bytes!.buffer
-    const views = this.#views.get(memory)! - 1
-    if (views > 0) this.#views.set(memory, views)
-    else {
-      this.#views.delete(memory)
-      this.#sizeInBytes -= memory.byteLength
+    const piece = entry.piece!
+    if (--piece.views === 0) {
+      this.#pieces.delete(piece.memory)
+      this.#sizeInBytes -= piece.memory.byteLength
+      if (this.#latest === piece) this.#latest = null
     }
     release(entry.bytes!)
     entry.bytes = null
+    entry.piece = null
     this.#kept--
   }
 }
@@ -102,7 +125,7 @@ export class TailOfLog {
       this.clear()
       return
     }
-    const entry: Entry = { owner: this, firstOffset, lastOffset, bytes }
+    const entry: Entry = { owner: this, firstOffset, lastOffset, bytes, piece: null }
     this.#entries.push(entry)
     this.cache.add(entry)
   }
