@@ -1,5 +1,5 @@
 /**
- * What one command makes of one group. A decision works on a copy of the group and gathers what follows from it: answers, timers,
+ * What one command makes of one group. A decision works on a draft of the group and gathers what follows from it: answers, timers,
  * records. Nothing of it is true before the runtime has written the records.
  */
 import { type ErrorName, errorCode } from '@mq/protocol'
@@ -57,9 +57,9 @@ export class Draft {
   #ifRefused: GroupDecision['ifRefused']
   #shows = -1
 
-  /** @param group is copied */
+  /** @param group stays as it is until the decision holds */
   constructor(group: Group, now: number, config: CoordinatorConfig) {
-    this.group = group.copy()
+    this.group = group.draft()
     this.now = now
     this.config = config
   }

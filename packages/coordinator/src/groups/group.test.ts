@@ -65,21 +65,53 @@ describe('a group', () => {
     )
   })
 
-  it('is not touched by what happens to its copy', () => {
+  it('is not touched by what happens to its draft', () => {
     const group = new Group('g', 0)
     group.add(member('a', ['range']), 'consumer')
     group.expect('b')
-    const copy = group.copy()
-    copy.update('a', { joining: 7 })
-    copy.remove('b')
-    copy.add(member('c', ['range']), 'consumer')
-    copy.expectSync('a')
+    const draft = group.draft()
+    draft.update('a', { joining: 7 })
+    draft.remove('b')
+    draft.add(member('c', ['range']), 'consumer')
+    draft.expectSync('a')
     assert.deepEqual(
       [...group.members()].map(({ memberId, joining }) => [memberId, joining]),
       [['a', null]],
     )
     assert.deepEqual([...group.pending], ['b'])
     assert.equal(group.pendingSync.size, 0)
+  })
+
+  it('counts who is joining and who knows a protocol, in drafts that hold and in drafts that do not', () => {
+    const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 })
+    const what = fc.constantFrom('come', 'change', 'wait', 'go', 'rename')
+    const action = fc.record({ what, id: fc.nat(5), names, holds: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 40 }), (actions) => {
+        let group = new Group('g', 0)
+        let renamed = 0
+        for (const { what, id, names, holds } of actions) {
+          const draft = group.draft()
+          const memberId = draft.staticMember(`i${id}`) ?? `m${id}`
+          if (what === 'come') {
+            if (!draft.has(memberId)) draft.add(member(memberId, names, { groupInstanceId: `i${id}`, joining: 1 }), 'consumer')
+          } else if (what === 'go') draft.remove(memberId)
+          else if (draft.has(memberId)) {
+            if (what === 'change') draft.update(memberId, { protocols: named(...names) })
+            else if (what === 'wait') draft.update(memberId, { joining: draft.get(memberId).joining === null ? 1 : null })
+            else draft.rename(memberId, `r${renamed++}`)
+          }
+          if (holds) group = draft
+          const members = [...group.members()]
+          assert.equal(group.size, members.length)
+          assert.equal(group.joiningCount, members.filter(({ joining }) => joining !== null).length)
+          for (const name of ['a', 'b', 'c']) {
+            const isKnown = members.every(({ protocols }) => protocols.some((protocol) => protocol.name === name))
+            assert.equal(group.isKnownToAll(name), isKnown)
+          }
+        }
+      }),
+    )
   })
 })
 

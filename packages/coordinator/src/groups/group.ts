@@ -18,6 +18,7 @@
  */
 import { InvariantError } from '@mq/protocol'
 import type { RequestId } from '../runtime/shard.js'
+import { DraftMap, DraftSet, type ReadonlyDraftSet } from './draft-map.js'
 
 export const CAN_BECOME = {
   Empty: ['PreparingRebalance', 'Dead'],
@@ -44,7 +45,7 @@ export interface Member {
   readonly clientHost: string
   readonly rebalanceTimeoutMs: number
   readonly sessionTimeoutMs: number
-  /** In its order of preference. */
+  /** In its order of preference, each name once. */
   readonly protocols: readonly Protocol[]
   /** What it owns in the present generation: empty until that is stored. */
   readonly assignment: Buffer
@@ -63,7 +64,7 @@ export type Round =
 
 export const NO_ASSIGNMENT = Buffer.alloc(0)
 
-/** A plain value with checks: a decision works on a copy, which takes the place of the original when it holds. */
+/** A plain value with checks: a decision works on a draft, which takes the place of the original when it holds. */
 export class Group {
   state: GroupState = 'Empty'
   /** Wall clock of the last move, null when an old record did not say. */
@@ -80,13 +81,17 @@ export class Group {
   /** Where its last group record stands, -1 when there is none. */
   storedAt = -1
   /** Invariant: the leader is one of them, if there are any. */
-  #members = new Map<string, Member>()
+  #members = new DraftMap<string, Member>()
   /** Instance id → member id. Invariant: exactly the members with an instance id. */
-  #statics = new Map<string, string>()
+  #statics = new DraftMap<string, string>()
+  /** Protocol name → how many members know it. */
+  #knownBy = new DraftMap<string, number>()
+  /** How many members have a parked JoinGroup. */
+  #joiningCount = 0
   /** Ids given out with MEMBER_ID_REQUIRED that have not come back yet (KIP-394). */
-  #pending = new Set<string>()
+  #pending = new DraftSet<string>()
   /** Members that have the present generation and did not sync yet. */
-  #pendingSync = new Set<string>()
+  #pendingSync = new DraftSet<string>()
 
   constructor(
     readonly groupId: string,
@@ -95,31 +100,34 @@ export class Group {
     this.stateSince = now
   }
 
-  copy(): Group {
-    const copy = new Group(this.groupId, 0)
-    copy.state = this.state
-    copy.stateSince = this.stateSince
-    copy.protocolType = this.protocolType
-    copy.protocolName = this.protocolName
-    copy.generation = this.generation
-    copy.leader = this.leader
-    copy.subscribedTopics = this.subscribedTopics
-    copy.round = this.round
-    copy.storedAt = this.storedAt
-    copy.#members = new Map(this.#members)
-    copy.#statics = new Map(this.#statics)
-    copy.#pending = new Set(this.#pending)
-    copy.#pendingSync = new Set(this.#pendingSync)
-    return copy
+  /** The same group, to be changed, at a cost that does not grow with it. Of several drafts of it at most one may come to hold. */
+  draft(): Group {
+    const draft = new Group(this.groupId, 0)
+    draft.state = this.state
+    draft.stateSince = this.stateSince
+    draft.protocolType = this.protocolType
+    draft.protocolName = this.protocolName
+    draft.generation = this.generation
+    draft.leader = this.leader
+    draft.subscribedTopics = this.subscribedTopics
+    draft.round = this.round
+    draft.storedAt = this.storedAt
+    draft.#members = this.#members.fork()
+    draft.#statics = this.#statics.fork()
+    draft.#knownBy = this.#knownBy.fork()
+    draft.#joiningCount = this.#joiningCount
+    draft.#pending = this.#pending.fork()
+    draft.#pendingSync = this.#pendingSync.fork()
+    return draft
   }
 
   get size(): number {
     return this.#members.size
   }
-  get pending(): ReadonlySet<string> {
+  get pending(): ReadonlyDraftSet<string> {
     return this.#pending
   }
-  get pendingSync(): ReadonlySet<string> {
+  get pendingSync(): ReadonlyDraftSet<string> {
     return this.#pendingSync
   }
   get isConsumerGroup(): boolean {
@@ -128,17 +136,20 @@ export class Group {
   /** The longest that any member needs. */
   get rebalanceTimeoutMs(): number {
     let longest = 0
-    for (const { rebalanceTimeoutMs } of this.#members.values()) longest = Math.max(longest, rebalanceTimeoutMs)
+    for (const { rebalanceTimeoutMs } of this.members()) longest = Math.max(longest, rebalanceTimeoutMs)
     return longest
   }
   get joiningCount(): number {
-    let count = 0
-    for (const { joining } of this.#members.values()) if (joining !== null) count++
-    return count
+    return this.#joiningCount
   }
 
-  members(): IterableIterator<Member> {
-    return this.#members.values()
+  /** Whether every member can take part in this protocol; so can nobody at all. */
+  isKnownToAll(protocol: string): boolean {
+    return (this.#knownBy.get(protocol) ?? 0) === this.size
+  }
+
+  *members(): IterableIterator<Member> {
+    for (const [, member] of this.#members) yield member
   }
 
   has(memberId: string): boolean {
@@ -174,31 +185,39 @@ export class Group {
     if (this.#members.size === 0) this.protocolType = protocolType
     this.leader ??= member.memberId
     this.#members.set(member.memberId, member)
+    this.#recount(null, member)
     this.#pending.delete(member.memberId)
   }
 
   update(memberId: string, change: Partial<Omit<Member, 'memberId' | 'groupInstanceId'>>): Member {
-    const member = { ...this.get(memberId), ...change }
+    const before = this.get(memberId)
+    const member = { ...before, ...change }
     this.#members.set(memberId, member)
+    this.#recount(before, member)
     return member
   }
 
   /** A member, or an id that was only given out. */
   remove(memberId: string): void {
     const member = this.#members.get(memberId)
-    this.#members.delete(memberId)
-    if (member !== undefined && member.groupInstanceId !== null) this.#statics.delete(member.groupInstanceId)
-    if (this.leader === memberId) this.leader = this.#members.keys().next().value ?? null
+    if (member !== undefined) {
+      this.#members.delete(memberId)
+      this.#recount(member, null)
+      if (member.groupInstanceId !== null) this.#statics.delete(member.groupInstanceId)
+    }
+    if (this.leader === memberId) this.leader = this.members().next().value?.memberId ?? null
     this.#pending.delete(memberId)
     this.#pendingSync.delete(memberId)
   }
 
   /** A static member came back without its id: it goes on under a new one, which fences whoever has the old one. */
   rename(memberId: string, newMemberId: string): Member {
-    const member = { ...this.get(memberId), memberId: newMemberId, joining: null, syncing: null }
+    const before = this.get(memberId)
+    const member = { ...before, memberId: newMemberId, joining: null, syncing: null }
     if (member.groupInstanceId === null) throw new InvariantError(`${memberId} is not a static member`)
     this.#members.delete(memberId)
     this.#members.set(newMemberId, member)
+    this.#recount(before, member)
     this.#statics.set(member.groupInstanceId, newMemberId)
     if (this.leader === memberId) this.leader = newMemberId
     if (this.#pendingSync.delete(memberId)) this.#pendingSync.add(newMemberId)
@@ -222,6 +241,22 @@ export class Group {
   }
 
   get allHaveJoined(): boolean {
-    return this.#pending.size === 0 && this.joiningCount === this.#members.size
+    return this.#pending.size === 0 && this.#joiningCount === this.size
+  }
+
+  /** A member came (null before), changed, or went (null after). */
+  #recount(before: Member | null, after: Member | null): void {
+    this.#joiningCount += isJoining(after) - isJoining(before)
+    if (before?.protocols === after?.protocols) return
+    for (const { name } of before?.protocols ?? []) this.#bump(name, -1)
+    for (const { name } of after?.protocols ?? []) this.#bump(name, 1)
+  }
+
+  #bump(protocol: string, by: 1 | -1): void {
+    const count = (this.#knownBy.get(protocol) ?? 0) + by
+    if (count === 0) this.#knownBy.delete(protocol)
+    else this.#knownBy.set(protocol, count)
   }
 }
+
+const isJoining = (member: Member | null): 0 | 1 => (member === null || member.joining === null ? 0 : 1)

@@ -8,29 +8,14 @@ import type { Group, Protocol } from './group.js'
 /** Whether somebody with these protocols may join: in a group with members there must be one that all of them know. */
 export function supports(group: Group, protocolType: string, protocols: readonly Protocol[]): boolean {
   if (group.state === 'Empty') return protocolType !== '' && protocols.length > 0
-  if (group.protocolType !== protocolType) return false
-  const common = commonProtocols(group)
-  return protocols.some(({ name }) => common === null || common.has(name))
-}
-
-/** The names that every member knows; null when there is no member to object. */
-function commonProtocols(group: Group): ReadonlySet<string> | null {
-  let common: Set<string> | null = null
-  for (const { protocols } of group.members()) {
-    const names = new Set(protocols.map(({ name }) => name))
-    if (common === null) common = names
-    else for (const name of common) if (!names.has(name)) common.delete(name)
-  }
-  return common
+  return group.protocolType === protocolType && protocols.some(({ name }) => group.isKnownToAll(name))
 }
 
 /** Each member votes for the first protocol of its list that all know; most votes win, the earlier one of equals. Null: none fits. */
 export function selectProtocol(group: Group): string | null {
-  const common = commonProtocols(group)
-  if (common === null) return null
   const votes = new Map<string, number>()
   for (const { protocols } of group.members()) {
-    const favourite = protocols.find(({ name }) => common.has(name))
+    const favourite = protocols.find(({ name }) => group.isKnownToAll(name))
     if (favourite) votes.set(favourite.name, (votes.get(favourite.name) ?? 0) + 1)
   }
   let winner: string | null = null
