@@ -17,7 +17,7 @@ export interface LeaderTerms {
 export interface LeaderState {
   readonly brokerId: number
   readonly leaderEpoch: number
-  /** The log end offset at which this epoch began: no record of it is older. */
+  /** The log end offset when this broker began to lead; of an epoch that went on after a clean stop, records may be older. */
   readonly epochStartOffset: number
   readonly isr: readonly number[]
   readonly replicas: readonly number[]

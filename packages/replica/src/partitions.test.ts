@@ -1,7 +1,7 @@
 /** The partitions of a broker: who is told of leadership, who is woken when, what goes with a topic. */
 import assert from 'node:assert/strict'
 import type { LogDirectories, LogPartition } from '@mq/log'
-import type { Partition } from './partition.js'
+import type { Partition, PartitionConfig } from './partition.js'
 import { Partitions } from './partitions.js'
 import { FakeTimers, FakeTurn, partitionConfig, ScriptedLog } from './testing.js'
 
@@ -9,6 +9,8 @@ import { FakeTimers, FakeTurn, partitionConfig, ScriptedLog } from './testing.js
 class ScriptedDirectories {
   readonly logs = new Map<string, ScriptedLog>()
   readonly told: string[] = []
+  /** What happens while a log is being made. */
+  meanwhile: () => void = () => {}
   readonly #key = ({ topic, partition }: LogPartition) => `${topic}-${partition}`
   get(partition: LogPartition): ScriptedLog | undefined {
     return this.logs.get(this.#key(partition))
@@ -16,6 +18,8 @@ class ScriptedDirectories {
   async create(partition: LogPartition, topicId: string | null): Promise<ScriptedLog> {
     const log = new ScriptedLog(partition)
     log.topicId = topicId
+    await null
+    this.meanwhile()
     this.logs.set(this.#key(partition), log)
     this.told.push(`create ${this.#key(partition)}`)
     return log
@@ -24,8 +28,8 @@ class ScriptedDirectories {
     this.logs.delete(this.#key(partition))
     this.told.push(`delete ${this.#key(partition)}`)
   }
-  setTopicConfig(topic: string): void {
-    this.told.push(`configure ${topic}`)
+  setTopicConfig(topic: string, config: PartitionConfig): void {
+    this.told.push(`configure ${topic} ${[...this.logs.keys()]} min.insync.replicas=${config['min.insync.replicas']}`)
   }
 }
 
@@ -130,6 +134,17 @@ describe('the partitions of a broker', () => {
     const partition: Partition = await lead('t', 0)
     partitions.configure('t', partitionConfig({ 'min.insync.replicas': 3 }))
     assert.equal(partition.config['min.insync.replicas'], 3)
-    assert.deepEqual(directories.told, ['create t-0', 'configure t'])
+    assert.deepEqual(directories.told, ['create t-0', 'configure t t-0 min.insync.replicas=3'])
+  })
+
+  it('obey configs that came while their log was being made, and so does the log', async () => {
+    directories.meanwhile = () => partitions.configure('t', partitionConfig({ 'min.insync.replicas': 3 }))
+    const partition = await lead('t', 0)
+    assert.equal(partition.config['min.insync.replicas'], 3)
+    const [early, made, late] = directories.told
+    assert.deepEqual(
+      [early, made, late],
+      ['configure t  min.insync.replicas=3', 'create t-0', 'configure t t-0 min.insync.replicas=3'],
+    )
   })
 })

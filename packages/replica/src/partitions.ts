@@ -71,11 +71,13 @@ export class Partitions {
 
   /** Leads the partition; its log is opened, or made when there is none. Resolves when it takes appends. */
   async lead(topicPartition: LogPartition, leadership: Leadership): Promise<Partition> {
-    const log = this.logs.get(topicPartition) ?? (await this.logs.create(topicPartition, leadership.topicId, leadership.config))
-    // The folder of an older broker has no id yet.
-    if (leadership.topicId !== null && log.topicId === null) await log.assignTopicId(leadership.topicId)
     const partition = this.#obtain(topicPartition, leadership.config)
     partition.configure(leadership.config)
+    const log = this.logs.get(topicPartition) ?? (await this.logs.create(topicPartition, leadership.topicId, leadership.config))
+    // What `configure` brought meanwhile reached no log that was still being made.
+    if (partition.config !== leadership.config) this.logs.setTopicConfig(topicPartition.topic, partition.config)
+    // The folder of an older broker has no id yet.
+    if (leadership.topicId !== null && log.topicId === null) await log.assignTopicId(leadership.topicId)
     await partition.becomeLeader(log, leadership)
     this.#announce(partition, 'gained')
     return partition

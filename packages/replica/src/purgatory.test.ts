@@ -110,7 +110,7 @@ describe('a purgatory', () => {
     assert.deepEqual(later.told, ['completed'])
   })
 
-  it('answers everybody when it closes', () => {
+  it('answers everybody when it closes, and at once whoever comes later', () => {
     const requests = [new Request(), new Request()]
     for (const request of requests) purgatory.add(request, [key], 500)
     purgatory.close()
@@ -118,6 +118,9 @@ describe('a purgatory', () => {
       requests.map((request) => request.told.join()),
       ['closed', 'closed'],
     )
+    const late = new Request()
+    purgatory.add(late, [key], 500)
+    assert.deepEqual(late.told, ['closed'])
     assert.equal(timers.pending, 0)
   })
 })

@@ -31,6 +31,7 @@ export class Purgatory {
   readonly #limit: number
   readonly #byKey = new Map<object, Set<Waiting>>()
   readonly #all = new Set<Waiting>()
+  #isClosed = false
 
   /** @param options.limit most requests that may wait at a time; one more is answered at once */
   constructor(options: { readonly timers: Timers; readonly limit: number }) {
@@ -54,8 +55,8 @@ export class Purgatory {
       delayed.giveUp('expired')
       return NOTHING_TO_CANCEL
     }
-    if (this.#all.size >= this.#limit) {
-      delayed.giveUp('full')
+    if (this.#isClosed || this.#all.size >= this.#limit) {
+      delayed.giveUp(this.#isClosed ? 'closed' : 'full')
       return NOTHING_TO_CANCEL
     }
     const waiting: Waiting = { delayed, keys, cancelTimer: NOTHING_TO_CANCEL, asked: false, over: false }
@@ -88,8 +89,9 @@ export class Purgatory {
     }
   }
 
-  /** Answers everything that waits. */
+  /** Answers everything that waits, and whoever comes later at once. */
   close(): void {
+    this.#isClosed = true
     for (const waiting of [...this.#all]) {
       if (this.#remove(waiting)) waiting.delayed.giveUp('closed')
     }
