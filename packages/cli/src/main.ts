@@ -1,16 +1,26 @@
 /** The binary `mq`. The only file that touches the process. */
 
-import { createInterface } from 'node:readline'
+import { linesOf } from './lines.js'
 import { run } from './program.js'
 import type { Terminal } from './terminal.js'
 
 const { version } = require('../package.json') as { version: string }
 
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, stop)
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop)
+  })
+}
+
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   error: (text) => void process.stderr.write(text),
-  lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
-  interrupted: new Promise((resolve) => process.once('SIGINT', () => resolve())),
+  lines: () => linesOf(process.stdin.setEncoding('utf8')),
+  interrupted,
   progress: process.stderr.isTTY === true ? process.stderr : null,
   isOutputWatched: process.stdout.isTTY === true,
 }

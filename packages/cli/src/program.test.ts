@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningBroker, startBroker } from '@mq/broker'
@@ -74,6 +75,9 @@ describe('mq, on a broker in the process', () => {
       'topics create t -p none',
       'produce t -z brotli',
       'groups reset-offsets g t',
+      'topics add-partitions t many',
+      'configs set t retention.ms',
+      '-b , topics list',
     ]) {
       const ran = await mq(args)
       assert.equal(ran.code, 2, args)
@@ -160,7 +164,71 @@ describe('mq, on a broker in the process', () => {
     }
     assert.deepEqual(await json('groups delete g'), [{ deleted: 'g' }])
     assert.deepEqual(await json('groups list'), [])
-    assert.equal((await mq('groups delete g')).code, 1)
+  })
+
+  it('says which group is not there, and which were deleted all the same', async () => {
+    await mq('topics create t -p 1')
+    await mq('produce t', ['a'])
+    await mq('consume t -f -e -g here')
+    for (const command of ['describe', 'members']) {
+      const ran = await mq(`groups ${command} nowhere`)
+      assert.deepEqual([ran.code, ran.out], [1, ''])
+      assert.match(ran.error, /^mq: there is no group "nowhere".*\n$/)
+    }
+    const ran = await mq('groups delete here nowhere')
+    assert.equal(ran.code, 1)
+    assert.equal(ran.out, 'DELETED\nhere\n')
+    assert.match(ran.error, /^mq: the group "nowhere" was not deleted: .*\n$/)
+  })
+
+  it('says which topic was not there to be deleted, and deletes the others', async () => {
+    await mq('topics create t')
+    const ran = await mq('topics delete t nowhere')
+    assert.equal(ran.code, 1)
+    assert.match(ran.error, /^mq: .*"nowhere".*\n$/)
+    assert.deepEqual(await json('topics list'), [])
+    assert.match((await mq('configs describe nowhere')).error, /"nowhere"/)
+  })
+
+  it('sends headers that are called like what every object has', async () => {
+    await mq('topics create t -p 1')
+    assert.equal((await mq('produce t -H constructor=a -H __proto__=b', ['x'])).code, 0)
+    const [{ headers }] = lines(await mq('--json consume t -f -n 1'))
+    assert.deepEqual(Object.entries(headers), [
+      ['constructor', 'a'],
+      ['__proto__', 'b'],
+    ])
+  })
+
+  it('sends a line when it comes, not when the input ends, and ends at the first Ctrl-C', async () => {
+    await mq('topics create t -p 1')
+    const child = spawn(process.execPath, [MQ, '-b', broker.bootstrap, 'produce', 't'])
+    try {
+      child.stdin.write('a line\n')
+      assert.equal((await mq('consume t -f -n 1')).out, 'a line\n')
+      const ended = once(child, 'exit')
+      child.kill('SIGINT')
+      assert.deepEqual(await ended, [null, 'SIGINT'])
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  it('leaves the group when it is asked to end', async () => {
+    await mq('topics create t -p 1')
+    await mq('produce t', ['a'])
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const child = spawn(process.execPath, [MQ, '-b', broker.bootstrap, 'consume', 't', '-f', '-g', signal])
+      try {
+        await once(child.stdout, 'data')
+        const ended = once(child, 'exit')
+        child.kill(signal)
+        assert.deepEqual(await ended, [0, null])
+      } finally {
+        child.kill('SIGKILL')
+      }
+      assert.deepEqual(await json(`groups members ${signal}`), [])
+    }
   })
 
   it('describes, sets and unsets configs', async () => {

@@ -9,6 +9,7 @@ import { log } from './commands/log.js'
 import { metadata } from './commands/metadata.js'
 import { produce } from './commands/produce.js'
 import { topics } from './commands/topics.js'
+import { addresses } from './session.js'
 import type { Terminal } from './terminal.js'
 
 /** 0: done. 1: it failed. 2: the command line is wrong. */
@@ -23,7 +24,8 @@ export function programOf(terminal: Terminal, version: string): Command {
     .addOption(
       new Option('-b, --bootstrap-server <host:port,…>', 'brokers to ask first')
         .env('MQ_BOOTSTRAP_SERVER')
-        .default('localhost:9092'),
+        .argParser(addresses)
+        .default(['localhost:9092'], 'localhost:9092'),
     )
     .option('--json', 'print JSON instead of text')
     .showHelpAfterError('(mq --help lists the commands)')

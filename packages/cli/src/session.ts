@@ -9,8 +9,15 @@ export interface CommonOptions {
 }
 
 export function commonOptions(command: Command): CommonOptions {
-  const { bootstrapServer, json } = command.optsWithGlobals<{ bootstrapServer: string; json?: boolean }>()
-  return { brokers: bootstrapServer.split(',').map((each) => each.trim()), json: json === true }
+  const { bootstrapServer, json } = command.optsWithGlobals<{ bootstrapServer: string[]; json?: boolean }>()
+  return { brokers: bootstrapServer, json: json === true }
+}
+
+/** Parses a list of addresses; what they look like in detail the client says. */
+export function addresses(text: string): string[] {
+  const list = text.split(',').map((each) => each.trim())
+  if (list.some((each) => each === '')) throw new InvalidArgumentError('expected host:port, or several with commas between them.')
+  return list
 }
 
 export function kafkaOf({ brokers }: CommonOptions): Kafka {

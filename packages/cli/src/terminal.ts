@@ -3,10 +3,13 @@
 export interface Terminal {
   out(text: string): void
   error(text: string): void
-  /** Lines of standard input, until it ends. */
-  lines(): AsyncIterable<string>
-  /** Resolves when the user asks to stop (Ctrl-C); `stopped` then holds. */
-  readonly interrupted: Promise<void>
+  /** Lines of standard input until it ends, those that came together in one group. */
+  lines(): AsyncIterable<string[]>
+  /**
+   * Resolves when the user asks to stop (Ctrl-C, or a polite kill). Only for commands that have something to finish: from the call on the
+   * process does not end by itself, the first time.
+   */
+  interrupted(): Promise<void>
   /** Where a progress bar is drawn; null where nobody watches. */
   readonly progress: NodeJS.WritableStream | null
   /** Whether what is printed appears on a screen, and not in a file or another program. */

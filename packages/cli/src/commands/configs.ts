@@ -38,10 +38,11 @@ export function configs(program: Command, terminal: Terminal): void {
     })
 
   command
-    .command('set <topic> <name=value...>')
+    .command('set')
+    .argument('<topic>')
+    .argument('<name=value...>', 'configs and their values', nameValue)
     .description("set configs of a topic; the topic's other configs stay")
-    .action(async (topic: string, pairs: string[], _options: object, self: Command) => {
-      const wanted = pairs.reduce<{ name: string; value: string }[]>((before, text) => nameValue(text, before), [])
+    .action(async (topic: string, wanted: { name: string; value: string }[], _options: object, self: Command) => {
       await withAdmin(self, async (admin, { json }) => {
         await admin.incrementalAlterConfigs({
           resources: [

@@ -60,7 +60,7 @@ export function consume(program: Command, terminal: Terminal): void {
               })
               .catch(() => {})
           })
-          await Promise.race([ended, counted, terminal.interrupted])
+          await Promise.race([ended, counted, terminal.interrupted()])
         } finally {
           await consumer.disconnect()
           if (hasGroup) await withAdmin(self, (admin) => admin.deleteGroups([groupId]).catch(() => undefined))

@@ -1,6 +1,6 @@
 /** mq groups: list, describe with lag, delete, reset offsets. */
 
-import type { Admin } from '@mq/client'
+import { type Admin, type GroupDescriptions, KafkaJSDeleteGroupsError } from '@mq/client'
 import { type Command, Option } from 'commander'
 import { wholeNumber, withAdmin } from '../session.js'
 import { printTable, type Terminal } from '../terminal.js'
@@ -32,6 +32,7 @@ export function groups(program: Command, terminal: Terminal): void {
     .description('committed offsets and lag of a group')
     .action(async (groupId: string, _options: object, self: Command) => {
       await withAdmin(self, async (admin, { json }) => {
+        await groupOf(admin, groupId)
         const rows = await lagOf(admin, groupId)
         printTable(terminal, { json, rows, columns: ['topic', 'partition', 'committed', 'end', 'lag'] })
       })
@@ -42,8 +43,7 @@ export function groups(program: Command, terminal: Terminal): void {
     .description('members of a group')
     .action(async (groupId: string, _options: object, self: Command) => {
       await withAdmin(self, async (admin, { json }) => {
-        const { groups: described } = await admin.describeGroups([groupId])
-        const rows = described[0]!.members.map(({ memberId, clientId, clientHost }) => ({
+        const rows = (await groupOf(admin, groupId)).members.map(({ memberId, clientId, clientHost }) => ({
           member: memberId,
           client: clientId,
           host: clientHost,
@@ -57,8 +57,14 @@ export function groups(program: Command, terminal: Terminal): void {
     .description('delete groups that have no members')
     .action(async (groupIds: string[], _options: object, self: Command) => {
       await withAdmin(self, async (admin, { json }) => {
-        await admin.deleteGroups(groupIds)
-        printTable(terminal, { json, rows: groupIds.map((group) => ({ deleted: group })), columns: ['deleted'] })
+        const refused = await refusedDeletions(admin, groupIds)
+        const deleted = groupIds.filter((groupId) => !refused.some((each) => each.groupId === groupId))
+        if (deleted.length > 0)
+          printTable(terminal, { json, rows: deleted.map((group) => ({ deleted: group })), columns: ['deleted'] })
+        if (refused.length > 0)
+          throw new AggregateError(
+            refused.map(({ groupId, error }) => new Error(`the group "${groupId}" was not deleted: ${error.message}`)),
+          )
       })
     })
 
@@ -102,6 +108,24 @@ export function groups(program: Command, terminal: Terminal): void {
         })
       },
     )
+}
+
+/** Rejects where there is no such group: an empty table would look like one that is up to date. */
+async function groupOf(admin: Admin, groupId: string): Promise<GroupDescriptions['groups'][number]> {
+  const { groups: described } = await admin.describeGroups([groupId])
+  const group = described[0]!
+  if (group.state === 'Dead') throw new Error(`there is no group "${groupId}" (mq groups list names those there are)`)
+  return group
+}
+
+async function refusedDeletions(admin: Admin, groupIds: string[]): Promise<KafkaJSDeleteGroupsError['groups']> {
+  try {
+    await admin.deleteGroups(groupIds)
+    return []
+  } catch (error) {
+    if (error instanceof KafkaJSDeleteGroupsError) return error.groups
+    throw error
+  }
 }
 
 async function lagOf(admin: Admin, groupId: string) {

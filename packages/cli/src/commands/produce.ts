@@ -12,8 +12,6 @@ const CODECS: Record<string, CompressionTypes> = {
   lz4: CompressionTypes.LZ4,
   zstd: CompressionTypes.ZSTD,
 }
-/** Lines that are sent together. */
-const LINES_A_BATCH = 1_000
 
 interface ProduceOptions {
   keySeparator?: string
@@ -42,7 +40,7 @@ export function produce(program: Command, terminal: Terminal): void {
       await connect(producer, common)
       let sent = 0
       try {
-        for await (const lines of batches(terminal.lines())) {
+        for await (const lines of terminal.lines()) {
           await producer.send({
             topic,
             acks: Number(options.acks),
@@ -68,19 +66,8 @@ function keyAndValue(line: string, separator: string | undefined): { key: string
 }
 
 function headersOf({ header = [] }: ProduceOptions): Record<string, string[]> {
-  const headers: Record<string, string[]> = {}
+  // Without a prototype: a header may be called constructor.
+  const headers: Record<string, string[]> = Object.create(null)
   for (const { name, value } of header) headers[name] = [...(headers[name] ?? []), value]
   return headers
-}
-
-async function* batches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let batch: string[] = []
-  for await (const line of lines) {
-    batch.push(line)
-    if (batch.length === LINES_A_BATCH) {
-      yield batch
-      batch = []
-    }
-  }
-  if (batch.length > 0) yield batch
 }

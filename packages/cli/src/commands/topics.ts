@@ -86,12 +86,14 @@ export function topics(program: Command, terminal: Terminal): void {
     })
 
   command
-    .command('add-partitions <topic> <count>')
+    .command('add-partitions')
+    .argument('<topic>')
+    .argument('<count>', 'how many it then has', wholeNumber(1))
     .description('raise the number of partitions to <count>')
-    .action(async (topic: string, count: string, _options: object, self: Command) => {
+    .action(async (topic: string, count: number, _options: object, self: Command) => {
       await withAdmin(self, async (admin, { json }) => {
-        await admin.createPartitions({ topicPartitions: [{ topic, count: wholeNumber(1)(count) }] })
-        printTable(terminal, { json, rows: [{ topic, partitions: Number(count) }], columns: ['topic', 'partitions'] })
+        await admin.createPartitions({ topicPartitions: [{ topic, count }] })
+        printTable(terminal, { json, rows: [{ topic, partitions: count }], columns: ['topic', 'partitions'] })
       })
     })
 }

@@ -12,16 +12,16 @@ export interface Ran {
 export class MemoryTerminal implements Terminal {
   outText = ''
   errorText = ''
-  readonly interrupted: Promise<void>
   progress: NodeJS.WritableStream | null = null
   isOutputWatched = false
   interrupt: () => void = () => {}
   readonly #input: readonly string[]
+  readonly #interrupted: Promise<void>
   #onOut: () => void = () => {}
 
   constructor(input: readonly string[] = []) {
     this.#input = input
-    this.interrupted = new Promise((resolve) => {
+    this.#interrupted = new Promise((resolve) => {
       this.interrupt = resolve
     })
   }
@@ -35,8 +35,12 @@ export class MemoryTerminal implements Terminal {
     this.errorText += text
   }
 
-  async *lines(): AsyncGenerator<string> {
-    yield* this.#input
+  async *lines(): AsyncGenerator<string[]> {
+    yield [...this.#input]
+  }
+
+  interrupted(): Promise<void> {
+    return this.#interrupted
   }
 
   /** Resolves when the text is among what was printed. */

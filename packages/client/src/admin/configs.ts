@@ -1,6 +1,6 @@
 /** Configs of topics and brokers: describe and replace. */
 
-import type { ConfigResourceTypes } from '../enums.js'
+import { ConfigResourceTypes } from '../enums.js'
 import { protocolError } from '../errors.js'
 import { checkConfigEntries, checkConfigNames, checkResources } from './arguments.js'
 import type { Routes } from './routes.js'
@@ -10,6 +10,17 @@ const CONFIG_OPERATIONS = { set: 0, delete: 1, append: 2, subtract: 3 } as const
 
 /** What has no text is null, as in kafkajs, whose declarations say `string` all the same: programs typed by them have to compile. */
 const declaredText = (text: string | null): string => text as string
+
+/** Rejects with the first error; where it is about a topic, it says which. */
+function checkAnswers(
+  answers: readonly { errorCode: number; errorMessage: string | null; resourceType: number; resourceName: string }[],
+): void {
+  for (const { errorCode, errorMessage, resourceType, resourceName } of answers) {
+    if (errorCode === 0) continue
+    const about = resourceType === ConfigResourceTypes.TOPIC ? { topic: resourceName } : {}
+    throw Object.assign(protocolError(errorCode, errorMessage), about)
+  }
+}
 
 export class ConfigAdmin {
   constructor(private readonly routes: Routes) {}
@@ -32,8 +43,7 @@ export class ConfigAdmin {
         })),
         includeSynonyms,
       })
-      for (const { errorCode, errorMessage } of response.results)
-        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      checkAnswers(response.results)
       return response
     })
     return {
@@ -81,8 +91,7 @@ export class ConfigAdmin {
         })),
         validateOnly,
       })
-      for (const { errorCode, errorMessage } of response.responses)
-        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      checkAnswers(response.responses)
       return response
     })
     return { throttleTime: answers[0]?.throttleTimeMs ?? 0, resources: answers.flatMap(({ responses }) => responses) }
@@ -114,8 +123,7 @@ export class ConfigAdmin {
         })),
         validateOnly,
       })
-      for (const { errorCode, errorMessage } of response.responses)
-        if (errorCode !== 0) throw protocolError(errorCode, errorMessage)
+      checkAnswers(response.responses)
     })
   }
 }

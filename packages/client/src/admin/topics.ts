@@ -83,13 +83,17 @@ export class TopicAdmin {
     checkArray(topics, 'topics')
     if (topics.some((topic) => typeof topic !== 'string'))
       throw new KafkaJSNonRetriableError('Invalid topics array, the names must be a valid string')
+    // What was deleted at one try is not there at the next.
+    let left = topics
     await this.routes.onController(async (controller) => {
       const response = await controller.send(
         'DeleteTopics',
-        { topicNames: topics, timeoutMs: timeout },
+        { topicNames: left, timeoutMs: timeout },
         { timeoutMs: timeout + DEFAULT_TIMEOUT_MS },
       )
-      const [failure] = this.#itemFailures(response.responses)
+      const failures = this.#itemFailures(response.responses)
+      left = failures.map(({ name }) => name)
+      const [failure] = failures
       if (failure !== undefined) throw Object.assign(new KafkaJSProtocolError(failure.error), { topic: failure.name })
     })
     this.routes.cluster.removeTargetTopics(topics)
