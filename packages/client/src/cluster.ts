@@ -16,7 +16,7 @@ import {
   protocolError,
 } from './errors.js'
 import type { PartitionMetadata } from './producer/partitioner.js'
-import { type RetryPolicy, retrying } from './retry.js'
+import { newAbortController, type RetryLimits, type RetryPolicy, retrying } from './retry.js'
 import type { ResponseOf } from './versions.js'
 
 export interface ClusterOptions extends BrokerConnectionsOptions {
@@ -34,9 +34,12 @@ export class Cluster {
   #loadedAt: number | undefined
   #refreshing: Promise<void> | undefined
   #connected = false
+  /** Aborted while the client is disconnected. */
+  #closing = newAbortController()
 
   constructor(options: ClusterOptions) {
     this.#options = options
+    this.#closing.abort()
     this.#brokers = new BrokerConnections(options)
   }
 
@@ -52,6 +55,7 @@ export class Cluster {
   async connect(): Promise<void> {
     if (this.#connected) return
     this.#connected = true
+    this.#closing = newAbortController()
     this.#brokers.open()
     try {
       await this.retrying(() => this.refreshMetadata())
@@ -63,18 +67,17 @@ export class Cluster {
 
   async disconnect(): Promise<void> {
     this.#connected = false
+    this.#closing.abort()
     this.#brokers.close()
     this.#coordinators.clear()
     this.#loadedAt = undefined
   }
 
   /** Runs work under the client's retry policy; ends early when the client is disconnected. */
-  retrying<Result>(work: () => Promise<Result>, isAnswer?: (error: unknown) => boolean): Promise<Result> {
+  retrying<Result>(work: () => Promise<Result>, { until = [], isAnswer }: RetryLimits = {}): Promise<Result> {
     const { retry, environment } = this.#options
-    return retrying(
-      { policy: retry, timers: environment.timers, random: environment.random, givenUp: () => !this.#connected, isAnswer },
-      work,
-    )
+    const { timers, random } = environment
+    return retrying({ policy: retry, timers, random, until: [this.#closing.signal, ...until], isAnswer }, work)
   }
 
   getNodeIds(): number[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors.js'
-import { DEFAULT_RETRY, retryDelays, retrying, retryPolicy } from './retry.js'
+import { DEFAULT_RETRY, newAbortController, retryDelays, retrying, retryPolicy } from './retry.js'
+import { ManualTime } from './testing/manual-timers.js'
 
 const middle = { next: () => 0.5 }
 const instant = (waited: number[]) => ({
@@ -70,11 +71,39 @@ describe('retries', () => {
 
   it('end early when the client has been closed', async () => {
     let tries = 0
-    const failed = retrying({ policy: DEFAULT_RETRY, timers: instant([]), random: middle, givenUp: () => true }, async () => {
-      tries++
-      throw new KafkaJSError('again')
-    })
+    const failed = retrying(
+      { policy: DEFAULT_RETRY, timers: instant([]), random: middle, until: [AbortSignal.abort()] },
+      async () => {
+        tries++
+        throw new KafkaJSError('again')
+      },
+    )
     await assert.rejects(failed, KafkaJSNumberOfRetriesExceeded)
     assert.equal(tries, 1)
+  })
+
+  it('end in the middle of a pause when the client is closed, without a timer left and without a warning', async () => {
+    const time = new ManualTime()
+    const closing = newAbortController()
+    const warnings: Error[] = []
+    const warned = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warned)
+    let tries = 0
+    const all = Array.from({ length: 30 }, () =>
+      retrying({ policy: DEFAULT_RETRY, timers: time, random: middle, until: [closing.signal] }, async () => {
+        tries++
+        throw new KafkaJSError('again')
+      }),
+    )
+    await new Promise(setImmediate)
+    assert.equal(time.armed, 30)
+    closing.abort()
+    assert.equal(time.armed, 0)
+    for (const each of await Promise.allSettled(all))
+      assert.ok((each as PromiseRejectedResult).reason instanceof KafkaJSNumberOfRetriesExceeded)
+    await new Promise(setImmediate)
+    process.off('warning', warned)
+    assert.equal(tries, 30)
+    assert.deepEqual(warnings, [])
   })
 })

@@ -3,6 +3,7 @@
  * Delays and limits are kafkajs' (five retries from 300 ms, doubling with ±20 % jitter, 30 s at most between two tries).
  */
 
+import { setMaxListeners } from 'node:events'
 import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from './errors.js'
 import type { Random, Timers } from './ports.js'
 
@@ -68,26 +69,27 @@ export interface Attempt {
   readonly retryTime: number
 }
 
+/** For any number of waiters: a busy client tries thousands of things again at once, and Node warns of more than ten. */
+export function newAbortController(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
+}
+
+/** What ends the tries early, or takes an error for the result. */
+export interface RetryLimits {
+  /** Once one of these is aborted nothing is tried again, and the pause under way ends: a closed client must not keep trying. */
+  readonly until?: readonly AbortSignal[]
+  /** An error that is thrown as it is: it may be retriable in general and is an answer to this question. */
+  readonly isAnswer?: ((error: unknown) => boolean) | undefined
+}
+
 /**
  * Runs `work` until it succeeds, fails for good, or the policy is used up.
- * Rejects with KafkaJSNumberOfRetriesExceeded or KafkaJSNonRetriableError (their `cause` is the last error);
- * `givenUp`, asked before each pause, ends the tries early (a closed client must not keep trying). What `isAnswer` says of an error is
- * thrown as it is: it may be retriable in general and is an answer to this question.
+ * Rejects with KafkaJSNumberOfRetriesExceeded or KafkaJSNonRetriableError; their `cause` is the last error.
  */
 export async function retrying<Result>(
-  {
-    policy,
-    timers,
-    random,
-    givenUp,
-    isAnswer,
-  }: {
-    policy: RetryPolicy
-    timers: Timers
-    random: Random
-    givenUp?: () => boolean
-    isAnswer?: ((error: unknown) => boolean) | undefined
-  },
+  { policy, timers, random, until = [], isAnswer }: { policy: RetryPolicy; timers: Timers; random: Random } & RetryLimits,
   work: (attempt: Attempt) => Promise<Result>,
 ): Promise<Result> {
   const delays = retryDelays(policy, random)
@@ -101,11 +103,26 @@ export async function retrying<Result>(
         throw failure instanceof KafkaJSNonRetriableError ? failure : nonRetriable(failure)
       }
       const delay = delays.next()
-      if (delay.done || givenUp?.()) throw new KafkaJSNumberOfRetriesExceeded(failure, { retryCount, retryTime })
+      if (!delay.done) await pause(timers, delay.value, until)
+      if (delay.done || until.some(({ aborted }) => aborted))
+        throw new KafkaJSNumberOfRetriesExceeded(failure, { retryCount, retryTime })
       retryTime = delay.value
-      await new Promise<void>((resolve) => timers.after(retryTime, resolve))
     }
   }
+}
+
+/** Waits, or until one of the signals is aborted. */
+export function pause(timers: Timers, delayMs: number, until: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    if (until.some(({ aborted }) => aborted)) return resolve()
+    const end = (): void => {
+      cancel()
+      for (const signal of until) signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = timers.after(delayMs, end)
+    for (const signal of until) signal.addEventListener('abort', end)
+  })
 }
 
 /** Wraps an error that will not be retried, keeping what programs match on (`type`, `code`) where it has them. */

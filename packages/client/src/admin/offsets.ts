@@ -7,9 +7,10 @@ import {
   type PartitionFailure,
   protocolError,
 } from '../errors.js'
+import type { RetryLimits } from '../retry.js'
 import { checkTopicName } from './arguments.js'
 import type { GroupAdmin } from './groups.js'
-import { DEFAULT_TIMEOUT_MS, isUnknownTopic, type Routes } from './routes.js'
+import { DEFAULT_TIMEOUT_MS, type Routes, UNKNOWN_TOPIC_IS_AN_ANSWER } from './routes.js'
 
 export interface PartitionOffset {
   partition: number
@@ -20,8 +21,11 @@ const EARLIEST = -2
 const LATEST = -1
 
 /** Partitions that nobody leads are named at once, as in kafkajs; what their leaders answered may be worth another try. */
-const isLeaderless = (error: unknown): boolean =>
-  error instanceof KafkaJSDeleteTopicRecordsError && error.partitions.every((each) => each.error instanceof KafkaJSBrokerNotFound)
+const LEADERLESS_IS_AN_ANSWER: RetryLimits = {
+  isAnswer: (error) =>
+    error instanceof KafkaJSDeleteTopicRecordsError &&
+    error.partitions.every((each) => each.error instanceof KafkaJSBrokerNotFound),
+}
 
 export class OffsetAdmin {
   constructor(
@@ -47,7 +51,7 @@ export class OffsetAdmin {
     if (topics !== undefined && topics !== null && !Array.isArray(topics))
       throw new KafkaJSNonRetriableError('Expected topics array to be set')
     const named = topics?.length ? topics : null
-    if (named !== null) await this.routes.know(named, isUnknownTopic)
+    if (named !== null) await this.routes.know(named, UNKNOWN_TOPIC_IS_AN_ANSWER)
     const response = await this.routes.onCoordinator(groupId, async (coordinator) => {
       const answer = await coordinator.send('OffsetFetch', {
         groupId,
@@ -213,7 +217,7 @@ export class OffsetAdmin {
           }
       }
       if (failures.length > 0) throw new KafkaJSDeleteTopicRecordsError({ partitions: failures })
-    }, isLeaderless)
+    }, LEADERLESS_IS_AN_ANSWER)
   }
 
   async #offsets(topic: string, timestamp: number): Promise<Map<number, number>> {

@@ -3,20 +3,20 @@
 import type { Cluster } from '../cluster.js'
 import type { Connection } from '../connection.js'
 import { ConfigResourceTypes } from '../enums.js'
+import type { RetryLimits } from '../retry.js'
 
 /** Time limit of the broker's own work, in ms. */
 export const DEFAULT_TIMEOUT_MS = 5_000
 
 /** To a question about a topic this is an answer, at once, as in kafkajs; only what has just been made is worth waiting for. */
-export const isUnknownTopic = (error: unknown): boolean => (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION'
+export const UNKNOWN_TOPIC_IS_AN_ANSWER: RetryLimits = {
+  isAnswer: (error) => (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION',
+}
 
 export class Routes {
   constructor(readonly cluster: Cluster) {}
 
-  onController<Result>(
-    work: (controller: Connection) => Promise<Result>,
-    isAnswer?: (error: unknown) => boolean,
-  ): Promise<Result> {
+  onController<Result>(work: (controller: Connection) => Promise<Result>, limits?: RetryLimits): Promise<Result> {
     const { cluster } = this
     return cluster.retrying(async () => {
       try {
@@ -25,7 +25,7 @@ export class Routes {
         if ((error as { type?: string }).type === 'NOT_CONTROLLER') await cluster.refreshMetadata()
         throw error
       }
-    }, isAnswer)
+    }, limits)
   }
 
   onCoordinator<Result>(groupId: string, work: (coordinator: Connection) => Promise<Result>): Promise<Result> {
@@ -53,14 +53,15 @@ export class Routes {
       else ofBrokers.set(each.name, [...(ofBrokers.get(each.name) ?? []), each])
     }
     const answers: Answer[] = []
-    if (others.length > 0) answers.push(await this.onController((controller) => ask(controller, others), isUnknownTopic))
+    if (others.length > 0)
+      answers.push(await this.onController((controller) => ask(controller, others), UNKNOWN_TOPIC_IS_AN_ANSWER))
     for (const [nodeId, group] of ofBrokers)
       answers.push(await cluster.retrying(async () => ask(await cluster.findBroker({ nodeId }), group)))
     return answers
   }
 
-  async know(topics: string[], isAnswer?: (error: unknown) => boolean): Promise<void> {
+  async know(topics: string[], limits?: RetryLimits): Promise<void> {
     const { cluster } = this
-    await cluster.retrying(() => cluster.addMultipleTargetTopics(topics), isAnswer)
+    await cluster.retrying(() => cluster.addMultipleTargetTopics(topics), limits)
   }
 }

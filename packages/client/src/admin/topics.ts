@@ -11,7 +11,7 @@ import {
 } from '../errors.js'
 import type { PartitionMetadata } from '../producer/partitioner.js'
 import { checkArray, checkNewPartitions, checkNewTopics, checkTopicName } from './arguments.js'
-import { DEFAULT_TIMEOUT_MS, isUnknownTopic, type Routes } from './routes.js'
+import { DEFAULT_TIMEOUT_MS, type Routes, UNKNOWN_TOPIC_IS_AN_ANSWER } from './routes.js'
 
 export interface TopicConfig {
   topic: string
@@ -126,7 +126,7 @@ export class TopicAdmin {
       )
       const [failure] = this.#itemFailures(response.results)
       if (failure !== undefined) throw Object.assign(new KafkaJSProtocolError(failure.error), { topic: failure.name })
-    }, isUnknownTopic)
+    }, UNKNOWN_TOPIC_IS_AN_ANSWER)
     return true
   }
 
@@ -143,7 +143,7 @@ export class TopicAdmin {
       for (const { errorCode, name } of answer.topics)
         if (errorCode !== 0) throw Object.assign(protocolError(errorCode), { topic: name })
       return answer
-    }, isUnknownTopic)
+    }, UNKNOWN_TOPIC_IS_AN_ANSWER)
     return {
       topics: response.topics.map(({ name, partitions }) => ({
         name: name!,

@@ -182,7 +182,7 @@ export class Consumer {
   }
 
   async describeGroup(): Promise<GroupDescription> {
-    const group = await this.#options.cluster.retrying(() => this.#options.membership.describe())
+    const group = await this.#options.membership.describe()
     return {
       groupId: group.groupId,
       members: group.members.map(({ memberId, clientId, clientHost, memberMetadata, memberAssignment }) => ({

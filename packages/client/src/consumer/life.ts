@@ -12,7 +12,7 @@ import { KafkaJSError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded 
 import { CONSUMER_EVENTS } from '../events.js'
 import type { Logger } from '../logger.js'
 import type { Environment } from '../ports.js'
-import { mayRetry, type RetryPolicy, retryDelays } from '../retry.js'
+import { mayRetry, newAbortController, pause, type RetryPolicy, retryDelays } from '../retry.js'
 import { batchEvents } from './batch-events.js'
 import { Fetcher, type FetchLimits } from './fetcher.js'
 import { type Generation, isRejoin, type Membership } from './membership.js'
@@ -57,11 +57,10 @@ export class Life {
   readonly #options: LifeOptions & Subscribed
   readonly #starts: StartOffsets
   #began: () => void = () => {}
-  #isStopping = false
+  readonly #stopping = newAbortController()
   #finish: (end: End) => void = () => {}
   #runner: Runner | undefined
   #fetcher: Fetcher | undefined
-  #cancelPause: () => void = () => {}
 
   constructor(options: LifeOptions & Subscribed) {
     this.#options = options
@@ -73,6 +72,7 @@ export class Life {
       timers: environment.timers,
       logger,
       readUncommitted,
+      stopping: this.#stopping.signal,
       fromBeginning: (topic) => options.topics.get(topic)?.fromBeginning === true,
     })
     this.begun = new Promise((resolve) => {
@@ -82,13 +82,12 @@ export class Life {
   }
 
   get isStopping(): boolean {
-    return this.#isStopping
+    return this.#stopping.signal.aborted
   }
 
   /** Asks for the end; `ended` tells when it came. */
   stop(): void {
-    this.#isStopping = true
-    this.#cancelPause()
+    this.#stopping.abort()
     this.#finish({ kind: 'stopped' })
   }
 
@@ -119,14 +118,14 @@ export class Life {
   async #live(): Promise<void> {
     const { membership, retry, environment, emit } = this.#options
     let rejoins: Generator<number> | undefined
-    while (!this.#isStopping) {
+    while (!this.isStopping) {
       try {
         const end = await this.#oneGeneration()
         if (end.kind === 'stopped') break
         if (end.kind === 'failed') throw end.error
         rejoins = undefined
       } catch (error) {
-        if (this.#isStopping) break
+        if (this.isStopping) break
         if (!isRejoin(error)) {
           if (await this.#crashed(error as Error)) continue
           return
@@ -141,21 +140,16 @@ export class Life {
   }
 
   #pause(delayMs: number): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const cancel = this.#options.environment.timers.after(delayMs, resolve)
-      this.#cancelPause = () => {
-        cancel()
-        resolve()
-      }
-    })
+    return pause(this.#options.environment.timers, delayMs, [this.#stopping.signal])
   }
 
   async #oneGeneration(): Promise<End> {
     const { cluster, membership, environment, topics, groupId, emit, run, logger } = this.#options
     const beganAt = environment.clock.monotonic()
     await cluster.connect()
-    await cluster.retrying(() => cluster.refreshMetadata())
-    const generation = await cluster.retrying(() => membership.join([...topics.keys()]))
+    const until = [this.#stopping.signal]
+    await cluster.retrying(() => cluster.refreshMetadata(), { until })
+    const generation = await cluster.retrying(() => membership.join([...topics.keys()]), { until })
     const assignment = this.#subscribedPart(generation)
     this.positions.assign(assignment)
     const ended = new Promise<End>((resolve) => {
@@ -171,7 +165,7 @@ export class Life {
       groupProtocol: generation.protocol,
       duration: environment.clock.monotonic() - beganAt,
     }))
-    if (this.#isStopping) return { kind: 'stopped' }
+    if (this.isStopping) return { kind: 'stopped' }
     const fetcher = this.#newFetcher()
     const runner = this.#newRunner(fetcher)
     this.#fetcher = fetcher
@@ -247,6 +241,7 @@ export class Life {
       membership,
       positions: this.positions,
       fetcher,
+      stopping: this.#stopping.signal,
       inHandler: (work) => handlerCalls.run(true, work),
       onHeartbeat: () => emit(CONSUMER_EVENTS.HEARTBEAT, () => this.#groupPayload()),
       onCommitted: (offsets) => emit(CONSUMER_EVENTS.COMMIT_OFFSETS, () => ({ ...this.#groupPayload(), ...offsets })),
@@ -298,7 +293,7 @@ export class Life {
     emit(CONSUMER_EVENTS.CRASH, () => ({ error: failure, groupId, restart }))
     if (!restart) return false
     // The listener may have stopped us.
-    if (!this.#isStopping) await this.#pause(retry.initialRetryTime)
+    if (!this.isStopping) await this.#pause(retry.initialRetryTime)
     return true
   }
 

@@ -77,7 +77,7 @@ export class Membership {
 
   async #joinOnce(topics: string[]): Promise<Generation> {
     const { groupId, groupInstanceId, assigners, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options
-    const coordinator = await this.#coordinator()
+    const coordinator = await this.#options.cluster.findGroupCoordinator({ groupId })
     const joined = await coordinator.send(
       'JoinGroup',
       {
@@ -142,8 +142,8 @@ export class Membership {
     }
   }
 
-  /** Rejects with REBALANCE_IN_PROGRESS and its kin when the member has to join again. */
-  async heartbeat(): Promise<void> {
+  /** Rejects with REBALANCE_IN_PROGRESS and its kin when the member has to join again. Not tried again once `stopping` is aborted. */
+  async heartbeat(stopping: AbortSignal): Promise<void> {
     const { generationId, memberId } = this.#member()
     const { groupId, groupInstanceId } = this.#options
     await this.#ask(async (coordinator) => {
@@ -154,7 +154,7 @@ export class Membership {
         groupInstanceId: groupInstanceId ?? null,
       })
       return errorCode
-    })
+    }, stopping)
   }
 
   /** Stores offsets (the next to read) for the group. */
@@ -180,8 +180,8 @@ export class Membership {
     })
   }
 
-  /** What the group has stored: -1 where it has nothing. */
-  async committed(assignment: Assignment): Promise<TopicPartitionOffset[]> {
+  /** What the group has stored: -1 where it has nothing. Not tried again once `stopping` is aborted. */
+  async committed(assignment: Assignment, stopping: AbortSignal): Promise<TopicPartitionOffset[]> {
     const { groupId } = this.#options
     const found: TopicPartitionOffset[] = []
     await this.#ask(async (coordinator) => {
@@ -197,19 +197,19 @@ export class Membership {
           found.push({ topic: name, partition: partitionIndex, offset: committedOffset })
         }
       return 0
-    })
+    }, stopping)
     return found
   }
 
-  /** Leaves the group, so that the others need not wait for the session to end. Errors are the group's business: they are logged. */
+  /** Leaves the group, so that the others need not wait for the session to end. Tried once: without it the session ends by itself. */
   async leave(): Promise<void> {
     if (this.#memberId === '' || this.#options.groupInstanceId !== undefined) return
-    const { groupId, logger } = this.#options
+    const { cluster, groupId, logger } = this.#options
     const memberId = this.#memberId
     this.#memberId = ''
     this.#generation = undefined
     try {
-      const coordinator = await this.#coordinator()
+      const coordinator = await cluster.findGroupCoordinator({ groupId })
       // From version 3 on a list of members leaves; before, the one that asks.
       const who = coordinator.versionOf('LeaveGroup') >= 3 ? { members: [{ memberId, groupInstanceId: null }] } : { memberId }
       await coordinator.send('LeaveGroup', { groupId, ...who })
@@ -219,12 +219,15 @@ export class Membership {
   }
 
   async describe(): Promise<ResponseOf<'DescribeGroups'>['groups'][number]> {
-    const coordinator = await this.#coordinator()
-    const { groups } = await coordinator.send('DescribeGroups', { groups: [this.#options.groupId] })
-    const group = groups[0]
-    if (group === undefined) throw new KafkaJSError(`The coordinator did not describe "${this.#options.groupId}"`)
-    if (group.errorCode !== 0) throw protocolError(group.errorCode)
-    return group
+    const { groupId } = this.#options
+    let found: ResponseOf<'DescribeGroups'>['groups'][number] | undefined
+    await this.#ask(async (coordinator) => {
+      const { groups } = await coordinator.send('DescribeGroups', { groups: [groupId] })
+      found = groups[0]
+      if (found === undefined) throw new KafkaJSError(`The coordinator did not describe "${groupId}"`)
+      return found.errorCode
+    })
+    return found!
   }
 
   #member(): Generation {
@@ -233,15 +236,10 @@ export class Membership {
     return this.#generation
   }
 
-  async #coordinator(): Promise<Connection> {
-    const { cluster, groupId } = this.#options
-    return cluster.retrying(() => cluster.findGroupCoordinator({ groupId }))
-  }
-
   /** Asks the coordinator, wherever it moves to. `work` answers an error code. */
-  async #ask(work: (coordinator: Connection) => Promise<number>): Promise<void> {
+  async #ask(work: (coordinator: Connection) => Promise<number>, stopping?: AbortSignal): Promise<void> {
     const { cluster, groupId } = this.#options
-    await cluster.retrying(async () => {
+    const ask = async (): Promise<void> => {
       try {
         const code = await work(await cluster.findGroupCoordinator({ groupId }))
         if (code !== 0) throw protocolError(code)
@@ -250,7 +248,8 @@ export class Membership {
         if (isRejoin(error)) throw Object.assign(error as Error, { retriable: false })
         throw error
       }
-    })
+    }
+    await cluster.retrying(ask, stopping === undefined ? {} : { until: [stopping] })
   }
 
   #noteFailure(error: unknown): void {

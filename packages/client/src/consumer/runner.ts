@@ -62,6 +62,8 @@ export interface RunnerOptions {
   readonly membership: Membership
   readonly positions: Positions
   readonly fetcher: Fetcher
+  /** Aborted when the consumer is to stop. */
+  readonly stopping: AbortSignal
   /** Marks the handler's own calls, so that a stop() inside one does not wait for it. */
   inHandler<Result>(work: () => Promise<Result>): Promise<Result>
   onHeartbeat(): void
@@ -314,7 +316,7 @@ export class Runner {
   }
 
   async #beat(): Promise<void> {
-    await this.#options.membership.heartbeat()
+    await this.#options.membership.heartbeat(this.#options.stopping)
     this.#lastHeartbeat = this.#options.environment.clock.monotonic()
     this.#options.onHeartbeat()
   }

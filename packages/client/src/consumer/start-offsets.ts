@@ -3,6 +3,7 @@
 import type { Cluster } from '../cluster.js'
 import type { Logger } from '../logger.js'
 import type { Timers } from '../ports.js'
+import { pause } from '../retry.js'
 import { EARLIEST, LATEST } from './arguments.js'
 import type { Membership } from './membership.js'
 import type { Positions } from './positions.js'
@@ -14,6 +15,8 @@ export interface StartOffsetsOptions {
   readonly timers: Timers
   readonly logger: Logger
   readonly readUncommitted: boolean
+  /** Aborted when the consumer is to stop. */
+  readonly stopping: AbortSignal
   /** Does the subscription of the topic start at its beginning where the group has no offset? */
   fromBeginning(topic: string): boolean
 }
@@ -36,7 +39,7 @@ export class StartOffsets {
 
   /** Gives every partition without one a place to start. */
   async find(): Promise<void> {
-    const { membership, positions } = this.#options
+    const { membership, positions, stopping } = this.#options
     const open = positions.all().filter(({ nextOffset }) => nextOffset === undefined)
     const rest = open.filter(({ topic, partition }) => {
       const sought = positions.pendingSeek(topic, partition)
@@ -51,7 +54,7 @@ export class StartOffsets {
       byName[topic].push(partition)
     }
     const lookUps: LookUp[] = []
-    for (const { topic, partition, offset } of await membership.committed(byName)) {
+    for (const { topic, partition, offset } of await membership.committed(byName, stopping)) {
       const sought = positions.pendingSeek(topic, partition)
       const before = positions.leftAt(topic, partition)
       if (sought !== undefined) lookUps.push({ topic, partition, timestamp: sought })
@@ -65,11 +68,12 @@ export class StartOffsets {
 
   async #lookUp(wanted: LookUp[]): Promise<void> {
     if (wanted.length === 0) return
-    const { cluster, positions, readUncommitted } = this.#options
-    const found = await cluster.retrying(async () => {
+    const { cluster, positions, readUncommitted, stopping } = this.#options
+    const ask = async () => {
       await cluster.refreshMetadataIfNecessary()
       return cluster.listOffsets(wanted, { isolationLevel: readUncommitted ? 0 : 1 })
-    })
+    }
+    const found = await cluster.retrying(ask, { until: [stopping] })
     for (const { topic, partition, offset } of found) {
       const sought = positions.pendingSeek(topic, partition)
       // A newer seek, made while the look-up travelled, is left to its own look-up.
@@ -86,16 +90,16 @@ export class StartOffsets {
    * of offsets that exist, and is asked again for the same one.
    */
   async outOfRange(topic: string, partition: number, offset: number): Promise<void> {
-    const { cluster, logger, positions, timers } = this.#options
+    const { cluster, logger, positions, timers, stopping } = this.#options
     positions.forget(topic, partition)
     const at = (timestamp: number) => cluster.listOffsets([{ topic, partition, timestamp }])
-    const [[first], [end]] = await cluster.retrying(() => Promise.all([at(EARLIEST), at(LATEST)]))
+    const [[first], [end]] = await cluster.retrying(() => Promise.all([at(EARLIEST), at(LATEST)]), { until: [stopping] })
     const inside = offset >= first!.offset && offset <= end!.offset
     const next = inside ? offset : this.#resetTo(topic) === EARLIEST ? first!.offset : end!.offset
     const place = { topic, partition, offset, next }
     if (inside) {
       logger.warn('The leader lags: the offset exists, asking again', place)
-      await new Promise<void>((resolve) => timers.after(LAGGING_LEADER_PAUSE_MS, resolve))
+      await pause(timers, LAGGING_LEADER_PAUSE_MS, [stopping])
     } else logger.warn('Offset out of range, resetting', place)
     if (positions.get(topic, partition)?.nextOffset === undefined) positions.startAt(topic, partition, next, undefined)
   }
