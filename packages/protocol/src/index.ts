@@ -21,6 +21,7 @@ export {
   decodeResponse,
   encodeRequest,
   encodeResponse,
+  Framing,
   type ReadRequestHeader,
   type RequestFrame,
   type ResponseFrame,

@@ -49,39 +49,52 @@ const WITHOUT_LOG_START: ReadonlySet<ErrorName> = new Set([
 
 export const produce = handler('Produce', { versions: '0-11' }, (request, context) => {
   const answers = new ProduceAnswers(request.acks, context)
-  const headers = request.topicData.map(({ partitionData }) => partitionData.map(({ records }) => headersOf(records)))
-  const isTransactional = headers.some((ofTopic) => ofTopic.some((one) => one !== 'CORRUPT_MESSAGE' && one.isTransactional))
+  const headers = allHeaders(request)
   // A transactional batch without an id condemns the whole request.
-  const isUnauthorized = isTransactional && request.transactionalId === null
-  const pending: { outcome: Promise<Settled>; settle: (settled: Settled) => void }[] = []
-  request.topicData.forEach(({ name, partitionData }, topicAt) => {
+  const isUnauthorized = request.transactionalId === null && headers.some(isTransactional)
+  const pending: Promise<void>[] = []
+  let at = 0
+  for (const { name, partitionData } of request.topicData) {
     const partitionResponses = answers.addTopic(name)
-    partitionData.forEach(({ index, records }, at) => {
+    for (const { index, records } of partitionData) {
+      const ofPartition = headers[at++]!
       const outcome = isUnauthorized
         ? rejected('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
-        : append(request, name, index, records, headers[topicAt]![at]!, context)
+        : append(request, name, index, records, ofPartition, context)
       const place = partitionResponses.push({ index }) - 1
-      const settle = (settled: Settled) => {
-        partitionResponses[place] = answers.answer(name, index, settled)
-      }
-      if (outcome instanceof Promise) pending.push({ outcome, settle })
-      else settle(outcome)
-    })
-  })
-  const [first] = pending
-  if (first === undefined) return answers.conclude()
-  if (pending.length > 1)
-    return allOver(pending.map(({ outcome, settle }) => outcome.then(settle))).then(() => answers.conclude())
-  return first.outcome.then((settled) => {
-    first.settle(settled)
-    return answers.conclude()
-  })
+      if (outcome instanceof Promise) {
+        const settle = (settled: Settled) => {
+          partitionResponses[place] = answers.answer(name, index, settled)
+        }
+        // By far the most frequent request: its only partition has to wait.
+        if (headers.length === 1)
+          return outcome.then((settled) => {
+            settle(settled)
+            return answers.conclude()
+          })
+        pending.push(outcome.then(settle))
+      } else partitionResponses[place] = answers.answer(name, index, outcome)
+    }
+  }
+  return pending.length === 0 ? answers.conclude() : allOver(pending).then(() => answers.conclude())
 })
 
 /** Resolves when the last one is over, also when one failed: until then the log looks at the request's bytes. */
 async function allOver(pending: readonly Promise<void>[]): Promise<void> {
   for (const one of await Promise.allSettled(pending)) if (one.status === 'rejected') throw one.reason
 }
+
+/** Of all partitions, in the order of the request. */
+function allHeaders(request: ProduceRequest): (BatchHeaders | 'CORRUPT_MESSAGE')[] {
+  const headers: (BatchHeaders | 'CORRUPT_MESSAGE')[] = []
+  for (const { partitionData } of request.topicData) {
+    for (const { records } of partitionData) headers.push(headersOf(records))
+  }
+  return headers
+}
+
+const isTransactional = (headers: BatchHeaders | 'CORRUPT_MESSAGE'): boolean =>
+  headers !== 'CORRUPT_MESSAGE' && headers.isTransactional
 
 /** In the order in which Kafka looks: the first reason that applies is the answer. */
 function append(

@@ -28,8 +28,10 @@ export interface ConnectionOwner {
   now(): number
 }
 
-/** An answer up to this size is copied into one Buffer: one small write is cheaper than several. */
+/** Up to this size the answers of a turn are copied into one Buffer: one small write is cheaper than several. */
 const COPY_BELOW_BYTES = 4096
+/** So many bytes of answers are written without waiting for others. */
+const GATHERED_BYTES = 16 * 1024
 /** So many requests of one connection run beside each other. */
 const MOST_OVERLAPPING = 64
 
@@ -47,7 +49,12 @@ export class Connection {
   readonly #inFlight: Slot[] = []
   #mayOverlap = false
   #paused = false
-  #corked = false
+  /** Answers of this turn that are not written yet, in order. */
+  #unwritten: Buffer[] = []
+  #unwrittenBytes = 0
+  /** Some of them are memory that is held. */
+  #unwrittenAreHeld = false
+  readonly #writeNow = () => this.#writeUnwritten()
   #draining = false
   #ended: string | undefined
   /** No further request is begun: it closes when the one in flight is answered and sent. */
@@ -87,7 +94,7 @@ export class Connection {
 
   /** Bytes written that the client has not taken. */
   get unsentBytes(): number {
-    return this.socket.writableLength
+    return this.socket.writableLength + this.#unwrittenBytes
   }
 
   /** A request that was held back may be begun. */
@@ -130,7 +137,7 @@ export class Connection {
     this.#isEnding = true
     this.#isFinished = true
     this.#dropWaiting()
-    if (this.#corked) this.#uncork()
+    this.#writeUnwritten()
     this.socket.end(() => this.close(reason))
   }
 
@@ -208,41 +215,53 @@ export class Connection {
     }
     if ('close' in reply) {
       // Answers of the requests before this one still go out.
-      if (this.socket.writableLength > 0) this.closeWhenSent(reply.close)
+      if (this.unsentBytes > 0) this.closeWhenSent(reply.close)
       else this.close(reply.close)
       return
     }
     this.lastActiveAt = this.owner.now()
-    if (!this.#corked) {
-      this.#corked = true
-      this.socket.cork()
-      // Whatever this callback and the promises that it settles still answer goes out in the same write.
-      process.nextTick(() => this.#uncork())
+    // Whatever this callback and the promises that it settles still answer goes out in the same write.
+    if (this.#unwrittenBytes === 0) process.nextTick(this.#writeNow)
+    for (const slice of reply) {
+      this.#unwritten.push(slice)
+      this.#unwrittenBytes += slice.length
     }
-    this.#write(reply)
-    const wasDraining = this.#draining
-    this.#draining = this.socket.writableNeedDrain
-    if (this.#draining && !wasDraining) this.owner.stalled(this)
+    // Every frame begins with bytes of its own: one slice alone is nobody else's memory.
+    if (reply.length > 1) this.#unwrittenAreHeld = true
+    if (this.#unwrittenBytes >= GATHERED_BYTES) this.#writeUnwritten()
   }
 
-  #write(slices: readonly Buffer[]): void {
-    let total = 0
-    for (const slice of slices) total += slice.length
-    if (total <= COPY_BELOW_BYTES && slices.length > 1) {
-      this.socket.write(Buffer.concat(slices, total))
-      releaseAll(slices)
+  #writeUnwritten(): void {
+    if (this.#unwrittenBytes === 0) return
+    const slices = this.#unwritten
+    const total = this.#unwrittenBytes
+    const areHeld = this.#unwrittenAreHeld
+    this.#unwritten = []
+    this.#unwrittenBytes = 0
+    this.#unwrittenAreHeld = false
+    if (this.#ended !== undefined) {
+      if (areHeld) releaseAll(slices)
       return
     }
-    const last = slices.length - 1
-    for (let at = 0; at < last; at++) this.socket.write(slices[at]!)
-    // Every frame begins with bytes of its own: one slice alone is nobody else's memory.
-    if (last === 0) this.socket.write(slices[0]!)
-    else this.socket.write(slices[last]!, () => releaseAll(slices))
+    this.#write(slices, total, areHeld)
+    // What the kernel took at once is gone, whatever the stream says of its mark.
+    if (this.#draining || !this.socket.writableNeedDrain || this.socket.writableLength === 0) return
+    this.#draining = true
+    this.owner.stalled(this)
+    this.#holdBack(true)
   }
 
-  #uncork(): void {
-    if (!this.#corked) return
-    this.#corked = false
+  #write(slices: readonly Buffer[], total: number, areHeld: boolean): void {
+    if (total <= COPY_BELOW_BYTES || slices.length === 1) {
+      this.socket.write(slices.length === 1 ? slices[0]! : Buffer.concat(slices, total))
+      if (areHeld) releaseAll(slices)
+      return
+    }
+    this.socket.cork()
+    const last = slices.length - 1
+    for (let at = 0; at < last; at++) this.socket.write(slices[at]!)
+    if (areHeld) this.socket.write(slices[last]!, () => releaseAll(slices))
+    else this.socket.write(slices[last]!)
     this.socket.uncork()
   }
 

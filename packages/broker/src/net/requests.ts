@@ -11,8 +11,8 @@ import {
   encodeBody,
   encodeResponse,
   errorCode,
+  Framing,
   InvariantError,
-  readRequestHeader,
 } from '@mq/protocol'
 import { CLOSE_CONNECTION, type Handler, NO_RESPONSE } from '../handlers/handler.js'
 import type { Logger } from '../ports.js'
@@ -44,8 +44,23 @@ export const isLent = isProduce
 /** Only fetches are answered with megabytes. */
 export const answerMayBeLarge = (frame: Buffer): boolean => frame.length >= 2 && frame.readInt16BE(0) === FETCH_KEY
 
+/** A handler, and what is known of the frames of its API: one entry for each version, up to the highest served. */
+interface Route {
+  readonly handler: Handler
+  readonly framings: readonly Framing[]
+}
+
+/** A request that is being served. */
+interface Request {
+  readonly handler: Handler
+  readonly framing: Framing
+  readonly body: unknown
+  readonly context: RequestContext
+}
+
 export class RequestRouter {
-  readonly #handlers = new Map<number, { handler: Handler; api: NonNullable<ReturnType<typeof apiByKey>> }>()
+  /** By API key. */
+  readonly #routes: (Route | undefined)[] = []
   readonly #options: RequestRouterOptions
 
   constructor(options: RequestRouterOptions) {
@@ -55,7 +70,10 @@ export class RequestRouter {
       const api = apiByKey(key)
       const handler = api && byName.get(api.name)
       if (api === undefined || handler === undefined) continue
-      this.#handlers.set(key, { handler, api })
+      this.#routes[key] = {
+        handler,
+        framings: Array.from({ length: handler.maxVersion + 1 }, (_, version) => new Framing(api, version)),
+      }
       byName.delete(api.name)
     }
     const unknown = byName.keys().next().value
@@ -70,27 +88,28 @@ export class RequestRouter {
       if (frame.length < 8) return { close: 'a frame too short for a request header' }
       const apiKey = frame.readInt16BE(0)
       const apiVersion = frame.readInt16BE(2)
-      const route = this.#handlers.get(apiKey)
+      const route = this.#routes[apiKey]
       if (route === undefined) return this.#closed(connection, `unknown or unserved API key ${apiKey}`)
-      const { handler, api } = route
+      const { handler } = route
       name = handler.api
       if (apiVersion < handler.minVersion || apiVersion > handler.maxVersion) {
         if (apiKey === API_VERSIONS_KEY) return unsupportedApiVersions(frame, handler)
         return this.#closed(connection, `${name} version ${apiVersion} is not served`)
       }
-      const header = readRequestHeader(frame)
-      const request = decodeBody(api.request, apiVersion, frame.subarray(header.bodyAt))
+      const framing = route.framings[apiVersion]!
+      const { correlationId, clientId, body } = framing.readRequest(frame)
       const context: RequestContext = {
         apiVersion,
-        correlationId: header.correlationId,
-        clientId: header.clientId,
+        correlationId,
+        clientId,
         listenerName: connection.listenerName,
         clientAddress: connection.clientAddress,
         connectionId: connection.id,
         onGone: (gone) => connection.onGone(gone),
         broker: services,
       }
-      return requestServed.hasSubscribers ? this.#traced(handler, request, context, frame) : this.#run(handler, request, context)
+      const request: Request = { handler, framing, body, context }
+      return requestServed.hasSubscribers ? this.#traced(request, frame) : this.#run(request)
     } catch (error) {
       if (error instanceof DecodeError) return this.#closed(connection, `${name}: ${error.message}`)
       this.#report(name, connection.id, error)
@@ -98,7 +117,8 @@ export class RequestRouter {
     }
   }
 
-  #traced(handler: Handler, request: unknown, context: RequestContext, frame: Buffer): Reply | Promise<Reply> {
+  #traced(request: Request, frame: Buffer): Reply | Promise<Reply> {
+    const { handler, context } = request
     const { clock } = context.broker
     const began = clock.monotonic()
     const publish = (reply: Reply): Reply => {
@@ -117,52 +137,42 @@ export class RequestRouter {
       requestServed.publish(trace)
       return reply
     }
-    const reply = this.#run(handler, request, context)
+    const reply = this.#run(request)
     return reply instanceof Promise ? reply.then(publish) : publish(reply)
   }
 
-  #run(handler: Handler, request: unknown, context: RequestContext): Reply | Promise<Reply> {
+  #run(request: Request): Reply | Promise<Reply> {
     let answer: ReturnType<Handler['serve']>
     try {
-      answer = handler.serve(request, context)
+      answer = request.handler.serve(request.body, request.context)
     } catch (error) {
-      return this.#failed(handler, context, error)
+      return this.#failed(request, error)
     }
-    if (!(answer instanceof Promise)) return this.#encodeSafely(handler, context, answer)
+    if (!(answer instanceof Promise)) return this.#encodeSafely(request, answer)
     return answer.then(
-      (later) => this.#encodeSafely(handler, context, later),
-      (error: unknown) => this.#failed(handler, context, error),
+      (later) => this.#encodeSafely(request, later),
+      (error: unknown) => this.#failed(request, error),
     )
   }
 
-  #encode(handler: Handler, context: RequestContext, answer: unknown): Reply {
-    if (answer === NO_RESPONSE) return 'none'
-    if (answer === CLOSE_CONNECTION) return { close: `${handler.api} asked to close` }
-    return encodeResponse({
-      api: handler.api,
-      version: context.apiVersion,
-      correlationId: context.correlationId,
-      body: answer,
-    } as Parameters<typeof encodeResponse>[0])
-  }
-
-  #encodeSafely(handler: Handler, context: RequestContext, answer: unknown): Reply {
+  #encodeSafely(request: Request, answer: unknown): Reply {
     try {
-      return this.#encode(handler, context, answer)
+      return encode(request, answer)
     } catch (error) {
-      return this.#failed(handler, context, error)
+      return this.#failed(request, error)
     }
   }
 
   /** A bug in a handler: UNKNOWN_SERVER_ERROR where the answer has a place for it, else the connection closes; never silence. */
-  #failed(handler: Handler, context: RequestContext, error: unknown): Reply {
+  #failed(request: Request, error: unknown): Reply {
+    const { handler, context } = request
     this.#report(handler.api, context.connectionId, error)
     const { response }: Api = APIS[handler.api]
     const body = { errorCode: errorCode('UNKNOWN_SERVER_ERROR') }
     try {
       // Not every answer has a place for an error of the whole request.
       const read = decodeBody(response, context.apiVersion, encodeBody(response, context.apiVersion, body))
-      if ('errorCode' in read && read.errorCode === body.errorCode) return this.#encode(handler, context, body)
+      if ('errorCode' in read && read.errorCode === body.errorCode) return encode(request, body)
     } catch {
       // Closed instead, below.
     }
@@ -179,6 +189,12 @@ export class RequestRouter {
     this.#options.log.debug({ connection: connection.id, client: connection.clientAddress }, `closing: ${reason}`)
     return { close: reason }
   }
+}
+
+function encode({ handler, framing, context }: Request, answer: unknown): Reply {
+  if (answer === NO_RESPONSE) return 'none'
+  if (answer === CLOSE_CONNECTION) return { close: `${handler.api} asked to close` }
+  return framing.writeResponse(context.correlationId, answer as Parameters<Framing['writeResponse']>[1])
 }
 
 /** KIP-511: a version that we do not know is answered in version 0, so that the client learns which ones we do. */

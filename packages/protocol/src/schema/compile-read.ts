@@ -5,6 +5,7 @@
 import { InvariantError } from '../wire/failures.js'
 import { EMPTY_BYTES, FIXED_SIZE, type Int64Reading, MAX_STRING_BYTES, type PrimitiveKind } from '../wire/primitives.js'
 import { canBeWrittenAgain, type Reader, uuidAt } from '../wire/reader.js'
+import { Slab } from '../wire/slab.js'
 import { type FieldPlan, itemMinSize, type StructPlan } from './plan.js'
 import { defaultLiteral, Source } from './source.js'
 import { readLongVarint, readText } from './text.js'
@@ -34,6 +35,7 @@ let lastView: DataView = new DataView(new ArrayBuffer(0))
 function viewOf(bytes: Buffer): DataView {
   const memory = bytes.buffer
   if (memory === lastMemory) return lastView
+  if (memory instanceof Slab) return memory.view
   const view = new DataView(memory)
   if (memory.byteLength <= SHARED_MEMORY) {
     lastMemory = memory

@@ -42,10 +42,11 @@ export function readText(bytes: Buffer, p: number, size: number): string {
 /** A varint of more than one byte; leaves the index behind it in `reader.at`. Throws `failed`. */
 export function readLongVarint(reader: Reader, bytes: Buffer, from: number, end: number, failed: Error): number {
   let value = 0
-  for (let index = 0; index < 5; index++) {
+  let weight = 1
+  for (let index = 0; index < 5; index++, weight *= 128) {
     if (from + index >= end) throw failed
     const byte = bytes[from + index]!
-    value += (byte & 0x7f) * 2 ** (7 * index)
+    value += (byte & 0x7f) * weight
     if (byte < 0x80) {
       if (value > 0xffffffff) throw failed
       reader.at = from + index + 1

@@ -2,8 +2,8 @@
 
 import { APIS, type Api, type ApiName, apiByKey, isFlexible, type RequestOf, type ResponseOf } from '../apis.js'
 import { RequestHeader, ResponseHeader } from '../messages/headers.js'
-import { codecOf } from '../schema/codec.js'
-import type { Body, Input } from '../schema/message.js'
+import { type Codec, codecOf } from '../schema/codec.js'
+import type { Body, Input, Message } from '../schema/message.js'
 import { DecodeError, InvariantError } from './failures.js'
 import type { Int64Reading } from './primitives.js'
 import { Reader } from './reader.js'
@@ -88,12 +88,49 @@ export interface ResponseFrame<Name extends ApiName> {
 
 /** A whole frame as slices: size, header, body; record buffers are in it by reference. */
 export function encodeResponse<Name extends ApiName>(response: ResponseFrame<Name>): Buffer[] {
-  const api: Api = APIS[response.api]
-  const writer = new Writer()
-  writer.int32(0)
-  codecOf(ResponseHeader, responseHeaderVersion(api, response.version)).write(writer, { correlationId: response.correlationId })
-  codecOf(api.response, response.version).write(writer, response.body as Input<Api['response']>)
-  return framed(writer)
+  return new Framing(APIS[response.api], response.version).writeResponse(response.correlationId, response.body as Input<Message>)
+}
+
+/** The frames of one API in one version, for whoever serves many: what to read and write them with is looked up once. */
+export class Framing {
+  readonly #api: Api
+  readonly #version: number
+  readonly #hasClientId: boolean
+  #request: { readonly header: Codec<typeof RequestHeader>; readonly body: Codec } | undefined
+  #response: { readonly header: Codec<typeof ResponseHeader>; readonly body: Codec } | undefined
+
+  constructor(api: Api, version: number) {
+    this.#api = api
+    this.#version = version
+    this.#hasClientId = requestHeaderVersion(api, version) > 0
+  }
+
+  /** A whole request frame (without its size); bytes behind the body are ignored. Throws DecodeError. */
+  readRequest(frame: Buffer): { readonly correlationId: number; readonly clientId: string | null; readonly body: unknown } {
+    const version = this.#version
+    this.#request ??= {
+      header: codecOf(RequestHeader, requestHeaderVersion(this.#api, version)),
+      body: codecOf<Message>(this.#api.request, version),
+    }
+    const reader = new Reader(frame)
+    const { correlationId, clientId } = this.#request.header.read(reader)
+    // Where the header has no client id, the reader gives what a missing string is.
+    return { correlationId, clientId: this.#hasClientId ? clientId : null, body: this.#request.body.read(reader) }
+  }
+
+  /** A whole response frame as slices, as `encodeResponse`. Throws EncodeError. */
+  writeResponse(correlationId: number, body: Input<Message>): Buffer[] {
+    const version = this.#version
+    this.#response ??= {
+      header: codecOf(ResponseHeader, responseHeaderVersion(this.#api, version)),
+      body: codecOf<Message>(this.#api.response, version),
+    }
+    const writer = new Writer()
+    writer.int32(0)
+    this.#response.header.write(writer, { correlationId })
+    this.#response.body.write(writer, body)
+    return framed(writer)
+  }
 }
 
 interface ReceivedResponse<Name extends ApiName> {

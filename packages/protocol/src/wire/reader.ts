@@ -90,9 +90,10 @@ export class Reader {
   unsignedVarint(): number {
     const start = this.at
     let value = 0
-    for (let index = 0; index < 5; index++) {
+    let weight = 1
+    for (let index = 0; index < 5; index++, weight *= 128) {
       const byte = this.bytes[this.#take(1)]!
-      value += (byte & 0x7f) * 2 ** (7 * index)
+      value += (byte & 0x7f) * weight
       if (byte < 0x80) return value <= 0xffffffff ? value : this.fail('varint beyond 32 bits', start)
     }
     return this.fail('varint longer than 5 bytes', start)

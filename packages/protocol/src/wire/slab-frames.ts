@@ -11,7 +11,7 @@
  */
 
 import { FrameSizeError, FrameTooLarge } from './frame.js'
-import { hold, type Slab, type SlabPool } from './slab.js'
+import type { Slab, SlabPool } from './slab.js'
 
 const SIZE_BYTES = 4
 /** Thousands of idle connections hold this much each. */
@@ -80,7 +80,7 @@ export class SlabFrames {
 
   #handOut(frame: Buffer): Buffer {
     if (!this.#options.isLent(frame)) return Buffer.from(frame)
-    hold(frame)
+    this.#slab.hold()
     return frame
   }
 

@@ -18,6 +18,8 @@ const SMALLEST_BYTES = 4 * 1024
 export class Slab extends ArrayBuffer {
   /** All of it. */
   readonly bytes: Buffer
+  /** The same, for whoever reads numbers: making a view costs as much as decoding a small request. */
+  readonly view: DataView
   readonly #pool: SlabPool
   #holders = 1
 
@@ -25,6 +27,7 @@ export class Slab extends ArrayBuffer {
     super(sizeInBytes)
     this.#pool = pool
     this.bytes = Buffer.from(this)
+    this.view = new DataView(this)
   }
 
   get isShared(): boolean {
