@@ -84,7 +84,7 @@ export class Broker {
       ...environment,
       limits: settings.limits,
       log,
-      serve: (frame, connection) => router.serve(frame, connection),
+      serve: (frame, connection, answered) => router.serve(frame, connection, answered),
       mayOverlap,
       isLent,
       answerMayBeLarge,

@@ -16,6 +16,7 @@ export type RecordsRefused = 'CORRUPT_MESSAGE' | 'INVALID_RECORD' | 'UNSUPPORTED
 
 const NO_RECORDS: BatchHeaders = { kind: 'headers', count: 0, magic: -1, codec: 0, isTransactional: false }
 const CODEC_MASK = 7
+const ATTRIBUTES = RECORD_BATCH.attributes.at
 const TRANSACTIONAL = 0x10
 const ZSTD = 4
 
@@ -49,7 +50,7 @@ export function headersOf(records: Buffer | null): BatchHeaders | 'CORRUPT_MESSA
 
 /** Magic 2 has them at byte 21, the older formats at byte 17. */
 function attributesOf(records: Buffer, at: number, magic: number): number {
-  const place = at + (magic === 2 ? RECORD_BATCH.attributes.at : 17)
+  const place = at + (magic === 2 ? ATTRIBUTES : 17)
   if (magic === 2) return place + 2 <= records.length ? records.readInt16BE(place) : 0
   return place < records.length ? records.readInt8(place) : 0
 }

@@ -13,9 +13,11 @@ import { type Receiver, receive } from './receive.js'
 /** What became of a request: the slices of the answer's frame, each held for the connection; nothing to send; or a reason to close. */
 export type Reply = readonly Buffer[] | 'none' | { readonly close: string }
 
+/** Serves one frame (without its length): what became of it, or 'later' and one call of `answered`. Must not throw. */
+export type ServeFrame = (frame: Buffer, connection: Connection, answered: (reply: Reply) => void) => Reply | 'later'
+
 export interface ConnectionOwner {
-  /** Serves one frame (without its length). Must not throw; a promise must not reject. */
-  serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
+  readonly serve: ServeFrame
   /** Called once, when the socket is gone or about to go. */
   gone(connection: Connection, reason: string): void
   /** May the request of this frame run beside others of which that holds too? Their answers keep their order all the same. */
@@ -174,20 +176,19 @@ export class Connection {
   }
 
   #begin(frame: Buffer): void {
-    const reply = this.owner.serve(frame, this)
-    if (!(reply instanceof Promise)) {
-      release(frame)
-      if (this.isIdle) this.#send(reply)
-      else this.#inFlight.push({ reply })
-      return
-    }
     const slot: Slot = { reply: undefined }
-    this.#inFlight.push(slot)
-    void reply.then((later) => {
+    const reply = this.owner.serve(frame, this, (later) => {
       release(frame)
       slot.reply = later
       this.#answered()
     })
+    if (reply === 'later') {
+      this.#inFlight.push(slot)
+      return
+    }
+    release(frame)
+    if (this.isIdle) this.#send(reply)
+    else this.#inFlight.push({ reply })
   }
 
   /** Sends the answers whose turn has come. */
@@ -219,7 +220,6 @@ export class Connection {
       else this.close(reply.close)
       return
     }
-    this.lastActiveAt = this.owner.now()
     // Whatever this callback and the promises that it settles still answer goes out in the same write.
     if (this.#unwrittenBytes === 0) process.nextTick(this.#writeNow)
     for (const slice of reply) {
@@ -243,6 +243,7 @@ export class Connection {
       if (areHeld) releaseAll(slices)
       return
     }
+    this.lastActiveAt = this.owner.now()
     this.#write(slices, total, areHeld)
     // What the kernel took at once is gone, whatever the stream says of its mark.
     if (this.#draining || !this.socket.writableNeedDrain || this.socket.writableLength === 0) return

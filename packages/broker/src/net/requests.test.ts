@@ -39,7 +39,7 @@ describe('Requests', () => {
       ...nodeEnvironment(),
       limits: LIMITS,
       log: SILENT_LOGGER,
-      serve: (frame, connection) => router.serve(frame, connection),
+      serve: (frame, connection, answered) => router.serve(frame, connection, answered),
       mayOverlap,
     })
     const { port } = await server.listen({ name: 'PLAINTEXT', host: '127.0.0.1', port: 0 })

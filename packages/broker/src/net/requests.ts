@@ -80,7 +80,8 @@ export class RequestRouter {
     if (unknown !== undefined) throw new InvariantError(`a handler for ${unknown}, which is no API`)
   }
 
-  serve(frame: Buffer, connection: Connection): Reply | Promise<Reply> {
+  /** As ServeFrame says. */
+  serve(frame: Buffer, connection: Connection, answered: (reply: Reply) => void): Reply | 'later' {
     const services = this.#options.services()
     if (services === undefined) return { close: 'the broker is not running' }
     let name = 'a request'
@@ -109,7 +110,7 @@ export class RequestRouter {
         broker: services,
       }
       const request: Request = { handler, framing, body, context }
-      return requestServed.hasSubscribers ? this.#traced(request, frame) : this.#run(request)
+      return requestServed.hasSubscribers ? this.#traced(request, frame, answered) : this.#run(request, answered)
     } catch (error) {
       if (error instanceof DecodeError) return this.#closed(connection, `${name}: ${error.message}`)
       this.#report(name, connection.id, error)
@@ -117,7 +118,7 @@ export class RequestRouter {
     }
   }
 
-  #traced(request: Request, frame: Buffer): Reply | Promise<Reply> {
+  #traced(request: Request, frame: Buffer, answered: (reply: Reply) => void): Reply | 'later' {
     const { handler, context } = request
     const { clock } = context.broker
     const began = clock.monotonic()
@@ -137,11 +138,11 @@ export class RequestRouter {
       requestServed.publish(trace)
       return reply
     }
-    const reply = this.#run(request)
-    return reply instanceof Promise ? reply.then(publish) : publish(reply)
+    const reply = this.#run(request, (later) => answered(publish(later)))
+    return reply === 'later' ? reply : publish(reply)
   }
 
-  #run(request: Request): Reply | Promise<Reply> {
+  #run(request: Request, answered: (reply: Reply) => void): Reply | 'later' {
     let answer: ReturnType<Handler['serve']>
     try {
       answer = request.handler.serve(request.body, request.context)
@@ -149,10 +150,11 @@ export class RequestRouter {
       return this.#failed(request, error)
     }
     if (!(answer instanceof Promise)) return this.#encodeSafely(request, answer)
-    return answer.then(
-      (later) => this.#encodeSafely(request, later),
-      (error: unknown) => this.#failed(request, error),
+    void answer.then(
+      (later) => answered(this.#encodeSafely(request, later)),
+      (error: unknown) => answered(this.#failed(request, error)),
     )
+    return 'later'
   }
 
   #encodeSafely(request: Request, answer: unknown): Reply {

@@ -32,7 +32,12 @@ describe('The socket server', () => {
       limits: { ...LIMITS, ...limits },
       ...environment,
       log: SILENT_LOGGER,
-      serve: (frame) => serve(frame.toString()),
+      serve: (frame, _, answered) => {
+        const reply = serve(frame.toString())
+        if (!(reply instanceof Promise)) return reply
+        void reply.then(answered)
+        return 'later'
+      },
       mayOverlap: (frame) => frame.toString().startsWith('side by side'),
     })
     const { port } = await server.listen({ name: 'PLAINTEXT', host: '127.0.0.1', port: 0 })
@@ -263,14 +268,14 @@ describe('The socket server', () => {
       ...environment,
       log: SILENT_LOGGER,
       mayOverlap: () => false,
-      serve: (_, connection) =>
-        new Promise((resolve) => {
-          connection.onGone(() => {
-            gone++
-            resolve('none')
-          })
-          began()
-        }),
+      serve: (_, connection, answered) => {
+        connection.onGone(() => {
+          gone++
+          answered('none')
+        })
+        began()
+        return 'later'
+      },
     })
     const { port } = await server.listen({ name: 'PLAINTEXT', host: '127.0.0.1', port: 0 })
     server.open()

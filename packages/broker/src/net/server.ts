@@ -5,7 +5,7 @@
 import type { SlabPool } from '@mq/protocol'
 import type { Endpoint } from '../listeners.js'
 import type { Clock, Logger, Network, NetworkListener, NetworkStream, Timers } from '../ports.js'
-import { Connection, type Reply } from './connection.js'
+import { Connection, type ServeFrame } from './connection.js'
 import { UnsentBudget } from './unsent-budget.js'
 
 export interface ConnectionLimits {
@@ -25,7 +25,7 @@ export interface SocketServerOptions {
   readonly network: Network
   readonly memory: SlabPool
   readonly log: Logger
-  serve(frame: Buffer, connection: Connection): Reply | Promise<Reply>
+  readonly serve: ServeFrame
   /** May the request of this frame run beside others of its connection of which that holds too? */
   mayOverlap(frame: Buffer): boolean
   /** Is this a request of which nothing is kept once it is answered, or is held? Its frame may lie in memory that is used again. Default: none is. */
@@ -165,7 +165,7 @@ export class SocketServer {
     this.#perAddress.set(address, ofAddress)
     const id = `${socket.localAddress}:${socket.localPort}-${address}:${socket.remotePort}-${this.#nextConnection++}`
     const owner = {
-      serve: (frame: Buffer, connection: Connection) => this.#options.serve(frame, connection),
+      serve: this.#options.serve,
       gone: (connection: Connection, reason: string) => this.#gone(connection, reason),
       mayOverlap: (frame: Buffer) => this.#options.mayOverlap(frame),
       mayBegin: (frame: Buffer, connection: Connection) =>

@@ -12,8 +12,10 @@ import {
   encodeRequest,
   encodeResponse,
   FetchRequest,
+  Framing,
   type Input,
   readRequestHeader,
+  SlabPool,
 } from '../index.js'
 
 const hex = (slices: readonly Buffer[]) => Buffer.concat(slices).toString('hex')
@@ -42,6 +44,8 @@ describe('frames', () => {
       clientId: null,
       bodyAt: 8,
     })
+    const { clientId, body } = new Framing(APIS.ControlledShutdown, 0).readRequest(frame.subarray(4))
+    assert.deepEqual([clientId, (body as { brokerId: number }).brokerId], [null, 3])
   })
 
   it('have tagged fields in the header from the first flexible version on', () => {
@@ -130,6 +134,13 @@ describe('frames', () => {
     }
   })
 
+  /** As a connection reads them: somewhere in a slab. */
+  const behindOthers = (frame: Buffer): Buffer => {
+    const { bytes } = new SlabPool().take(frame.length + 1000)
+    frame.copy(bytes, 999)
+    return bytes.subarray(999, 999 + frame.length)
+  }
+
   it('between real brokers are read and written again, header and body, byte for byte', () => {
     let frames = 0
     for (const path of vectors.files('interbroker').filter((name) => name.endsWith('.json'))) {
@@ -142,6 +153,9 @@ describe('frames', () => {
         const body = decodeBody(api.request, version, request.subarray(header.bodyAt)) as Input<Api['request']>
         const again = encodeRequest({ api: name, version, correlationId: header.correlationId, clientId: header.clientId, body })
         assert.equal(hex(again).slice(8), exchange.requestHex, `${name} v${version} request in ${path}`)
+        const { correlationId, clientId } = header
+        const whole = new Framing(api, version).readRequest(behindOthers(request))
+        assert.deepEqual(whole, { correlationId, clientId, body }, `${name} v${version} request in ${path}`)
         frames++
         if (!exchange.responseHex) continue
         const response = decodeResponse({ api: name, version, frame: Buffer.from(exchange.responseHex, 'hex') })
