@@ -138,7 +138,7 @@ export class LogCompaction {
     let swaps: Promise<void> = Promise.resolve()
     let isSafe: Promise<boolean> | null = null
     const swap = async (group: CleanedGroup): Promise<void> => {
-      isSafe ??= this.#makeSafe(input.endOffset, checkpointRecoveryPoints)
+      isSafe ??= this.#makeSafe(checkpointRecoveryPoints)
       if (!(await isSafe) || isStopped()) return this.#discardNow(group)
       await swapSegments(state, group, (step) => this.run(async () => step()))
     }
@@ -191,10 +191,11 @@ export class LogCompaction {
 
   /**
    * What is cleaned is on the disk, and a restart knows it: a segment above the recovery point has never been cleaned, so that a gap
-   * between two of those is a loss and no compaction.
+   * between two of those is a loss and no compaction. So are the markers of its transactions, which may stand in the active segment:
+   * without them what took the place of older records would be undecided again.
    */
-  async #makeSafe(endOffset: number, checkpointRecoveryPoints: () => Promise<void>): Promise<boolean> {
-    if (!(await this.state.flush(endOffset))) return false
+  async #makeSafe(checkpointRecoveryPoints: () => Promise<void>): Promise<boolean> {
+    if (!(await this.state.flush(this.state.logEndOffset))) return false
     await checkpointRecoveryPoints()
     return !this.state.context.directory.isOffline
   }

@@ -153,11 +153,19 @@ export class LogDirectory {
     try {
       await this.#loadAll()
       this.#loaded = !this.health.isOffline
-      // Without it, the next start after a stop that was not clean would not know that nothing was flushed.
-      if (!this.#written.has(RECOVERY_POINTS)) await this.checkpoint('recovery points')
+      if (this.#isTooTrusting(this.#written.get(RECOVERY_POINTS))) await this.checkpoint('recovery points')
     } catch (error) {
       this.health.failWith(error)
     }
+  }
+
+  /**
+   * Without the checkpoint the next start after a stop that was not clean would not know that nothing was flushed; one from before a
+   * truncation that a kill interrupted would count for what is appended from now on.
+   */
+  #isTooTrusting(recoveryPoints: PartitionOffsets | undefined): boolean {
+    if (recoveryPoints === undefined) return true
+    return [...this.logs].some(([name, log]) => (recoveryPoints.get(name) ?? 0) > log.logEndOffset)
   }
 
   async #loadAll(): Promise<void> {

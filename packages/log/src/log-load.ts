@@ -296,11 +296,13 @@ class Loading {
 
   /**
    * A power cut may leave the name of a new segment and lose what was written to it and before it. An empty segment that begins
-   * after the end of the last records would have readers wait there for ever.
+   * after the end of the last records would have readers wait there for ever. Below the recovery point nothing is lost: there it was
+   * compaction that took the records before it, and the log ends where it ended.
    */
   async #dropEmptyBeyondGap(): Promise<void> {
     while (this.segments.count > 1 && this.segments.active.sizeInBytes === 0) {
       const [before, empty] = this.segments.all.slice(-2)
+      if (empty!.baseOffset <= this.request.recoveryPoint) return
       if ((await this.#endOf(before!)) >= empty!.baseOffset) return
       this.#problem ??= `segment ${empty!.baseOffset} is empty and the one before it ends earlier`
       this.#remove(empty!)

@@ -40,8 +40,8 @@ export class PartitionModel {
   /** Producers that were known at the last clean stop: known again if nothing came after it, also when all their records are gone. */
   producersWhenClean: readonly number[] = []
   epoch = 0
-  /** Where an earlier life began: of the epochs before it the log need not know, though their records may be back. */
-  epochsKnownFrom = 0
+  /** Where an earlier life began: of epochs and producers before it the log need not know, though their records may be back. */
+  statesKnownFrom = 0
   /** Where starts of earlier lives may have begun to look for producers, when snapshots were lost. */
   producersKnownFrom: readonly number[] = []
 
@@ -87,7 +87,7 @@ export class PartitionModel {
     this.history = found.history
     this.history.cutTo(found.end)
     assert.equal(this.end, found.end)
-    this.epochsKnownFrom = Math.max(this.epochsKnownFrom, this.start)
+    this.statesKnownFrom = Math.max(this.statesKnownFrom, this.start)
     this.start = found.start
     this.durableEnd = Math.min(this.durableEnd, found.end)
     this.durableStart = Math.min(this.durableStart, found.start)

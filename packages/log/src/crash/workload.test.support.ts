@@ -372,7 +372,10 @@ export class Life {
     partition.underWay = { kind: 'truncate', to: end }
     partition.durableEnd = Math.min(partition.durableEnd, end)
     partition.durableHighWatermark = Math.min(partition.durableHighWatermark, to)
-    const epochLeft = to > partition.epochsKnownFrom ? (history.batches[history.indexAt(to) - 1]?.leaderEpoch ?? -1) : -1
+    const epochLeft =
+      to > Math.max(partition.statesKnownFrom, partition.start)
+        ? (history.batches[history.indexAt(to) - 1]?.leaderEpoch ?? -1)
+        : -1
     partition.durableEpoch = Math.min(partition.durableEpoch, epochLeft)
     // Without a snapshot, its producers are looked for from the log's start on.
     await this.machine.until(log.truncateTo(to))
@@ -399,7 +402,7 @@ export class Life {
     partition.durableEpoch = -1
     await this.machine.until(log.truncateFullyAndStartAt(at))
     partition.history.startOver(at)
-    partition.epochsKnownFrom = 0
+    partition.statesKnownFrom = 0
     partition.producersKnownFrom = []
     partition.start = at
     partition.allIsDurable()
