@@ -15,6 +15,7 @@ export type { ArrayField, Field as SchemaField, Fields, PrimitiveField, StructFi
 export type { Body, Input, Message, UnknownTaggedField } from './schema/message.js'
 export type { Versions } from './schema/versions.js'
 // --- wire: primitives, frames, headers, failures
+export { viewOf } from './wire/buffer-slices.js'
 export * from './wire/failures.js'
 export { FrameReader, FrameSizeError, FrameTooLarge } from './wire/frame.js'
 export {

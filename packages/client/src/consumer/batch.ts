@@ -13,6 +13,15 @@ export interface KafkaMessage {
   headers: Headers
 }
 
+/** Makes plain objects without room in themselves for properties; `{}` has room for four, a fifth of what a message takes in all. */
+function Bare(): void {}
+Bare.prototype = Object.prototype
+
+/** The headers of a message without any: a fresh `{}`, since programs may put in what they like. */
+export function noHeaders(): Headers {
+  return new (Bare as unknown as new () => Headers)()
+}
+
 /** A header key that repeats comes as an array, in order. */
 export function headersOf(list: readonly RecordHeader[]): Headers {
   const headers: Headers = {}

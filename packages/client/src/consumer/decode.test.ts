@@ -43,6 +43,23 @@ describe('decoding a chunk', () => {
       assert.deepEqual(Object.keys(third!.headers), ['a', '__proto__'])
     })
 
+  it('gives ordinary buffers that are views of the fetched bytes, wherever these lie in their memory', () => {
+    const batch = batchOf({})
+    const memory = Buffer.concat([Buffer.alloc(11), batch, Buffer.alloc(5)])
+    const { value } = decodeChunk(chunkOf(memory.subarray(11, 11 + batch.length)), false).messages[0]!
+    assert.equal(Object.getPrototypeOf(value), Buffer.prototype)
+    assert.equal(value!.toString(), 'v0')
+    assert.equal(value!.buffer, memory.buffer)
+  })
+
+  it('gives each message without headers a plain object of its own', () => {
+    const [first, second] = decodeChunk(chunkOf(batchOf({})), false).messages
+    first!.headers.added = 'by the program'
+    assert.deepEqual(second!.headers, {})
+    assert.equal(second!.headers.constructor, Object)
+    assert.deepEqual({ ...first!.headers }, { added: 'by the program' })
+  })
+
   it('gives the broker’s time where records have it, and leaves out what lies before the asked offset', () => {
     const batch = batchOf({ baseOffset: 7, timestampType: 'LogAppendTime', logAppendTime: 5_000 })
     const decoded = decodeChunk(chunkOf(batch, 8), false)

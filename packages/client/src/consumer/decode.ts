@@ -3,9 +3,9 @@
  * aborted transactions. The loop over plain records is the consumer's hottest: it makes the message, its two views, and nothing besides.
  */
 
-import { AbortedTransactions, iterateAnyBatches, type Record as LogRecord, RecordBatch } from '@mq/protocol'
+import { AbortedTransactions, iterateAnyBatches, type Record as LogRecord, RecordBatch, viewOf } from '@mq/protocol'
 import { protocolError } from '../errors.js'
-import { Batch, headersOf, type KafkaMessage } from './batch.js'
+import { Batch, headersOf, type KafkaMessage, noHeaders } from './batch.js'
 import type { Chunk } from './fetcher.js'
 
 const CORRUPT_MESSAGE = 2
@@ -42,7 +42,7 @@ function hasPlainTimes(batch: RecordBatch): boolean {
 function takePlain(batch: RecordBatch, fromOffset: number, messages: KafkaMessage[]): void {
   const { baseOffset, baseTimestamp } = batch
   const cursor = batch.cursor()
-  const { bytes } = cursor
+  const { buffer: memory, byteOffset } = cursor.bytes
   // Records of one batch mostly share their millisecond with the one before.
   let lastDelta = Number.NaN
   let timestamp = ''
@@ -52,15 +52,15 @@ function takePlain(batch: RecordBatch, fromOffset: number, messages: KafkaMessag
     const { keyAt, keyLength, valueAt, valueLength, timestampDelta } = cursor
     if (timestampDelta !== lastDelta) {
       lastDelta = timestampDelta
-      timestamp = String(baseTimestamp + timestampDelta)
+      timestamp = `${baseTimestamp + timestampDelta}`
     }
     messages.push({
-      key: keyLength < 0 ? null : bytes.subarray(keyAt, keyAt + keyLength),
-      value: valueLength < 0 ? null : bytes.subarray(valueAt, valueAt + valueLength),
+      key: keyLength < 0 ? null : viewOf(memory, byteOffset + keyAt, keyLength),
+      value: valueLength < 0 ? null : viewOf(memory, byteOffset + valueAt, valueLength),
       timestamp,
       attributes: 0,
-      offset: String(offset),
-      headers: cursor.headerCount === 0 ? {} : headersOf(cursor.headers()),
+      offset: `${offset}`,
+      headers: cursor.headerCount === 0 ? noHeaders() : headersOf(cursor.headers()),
     })
   }
 }

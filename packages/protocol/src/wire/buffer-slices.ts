@@ -19,3 +19,13 @@ export function base64urlAt(bytes: Buffer, start: number, end: number): string {
 export function putUtf8(bytes: Buffer, at: number, text: string): number {
   return (bytes as unknown as PerEncoding).utf8Write(text, at)
 }
+
+/** The class of what `subarray` answers. It takes the memory that a view is of, which `subarray` asks the buffer for again each time. */
+const View = (Buffer as unknown as { [Symbol.species]: new (memory: ArrayBufferLike, at: number, length: number) => Buffer })[
+  Symbol.species
+]
+
+/** A view of `length` bytes of `memory` from `at`: for loops that make many of one buffer, in less than half of the time of `subarray`. */
+export function viewOf(memory: ArrayBufferLike, at: number, length: number): Buffer {
+  return new View(memory, at, length)
+}
