@@ -1,6 +1,8 @@
 /**
  * What clients were told of one partition, and what must follow from it (reliability 1.1): an acknowledged value is there, where it was
- * said to be; an offset never has two values; a value that was refused is never seen; one producer's values keep their order.
+ * said to be; an offset never has two values; a value that was refused is never seen; values keep their order: those of an idempotent
+ * producer, and those of another one that went over one connection. Between two connections there is none to keep: what a lost one has
+ * brought the broker is appended when its turn comes, perhaps after what the next one brings.
  */
 import type { Violations } from './violations.js'
 
@@ -15,6 +17,8 @@ interface Written {
   readonly once: boolean
   readonly producer: string
   readonly number: number
+  /** The connection that it was last sent on. */
+  connection: number
 }
 
 export class PartitionHistory {
@@ -35,7 +39,11 @@ export class PartitionHistory {
   }
 
   sends(value: string, from: { readonly producer: string; readonly number: number; readonly once: boolean }): void {
-    this.#written.set(value, { fate: 'unknown', offset: -1, ...from })
+    this.#written.set(value, { fate: 'unknown', offset: -1, connection: -1, ...from })
+  }
+
+  sentOn(value: string, connection: number): void {
+    this.#written.get(value)!.connection = connection
   }
 
   /** @param offset -1 when the answer did not say */
@@ -110,11 +118,12 @@ export class PartitionHistory {
       const before = present.get(value)
       present.set(value, offset)
       if (written === undefined || before !== undefined) continue
-      const last = lastOf.get(written.producer)
+      const order = written.once ? written.producer : `${written.producer} on ${written.connection}`
+      const last = lastOf.get(order)
       if (last !== undefined && last.number > written.number) {
         this.violations.note('out of order', `${this.name} ${value} at ${offset} after ${last.value}`)
       }
-      lastOf.set(written.producer, { number: written.number, value })
+      lastOf.set(order, { number: written.number, value })
     }
     if (next < end) this.violations.note('a gap', `${this.name} ends at ${next}, its log says ${end}`)
     if (end < this.#highWatermark)

@@ -134,6 +134,7 @@ export class Producer {
       this.#mostUnderWay,
       this.#batches.filter(({ partition }) => partition === batch.partition).length,
     )
+    for (const name of batch.names) this.spec.histories[batch.partition]!.sentOn(name, link.stream.localPort)
     this.client.tell(`sends ${batch.names.join(' ')} to ${topic}-${batch.partition}`)
     const partitionData = [{ index: batch.partition, records: batch.bytes }]
     const body = { acks, timeoutMs: 3000, topicData: [{ name: topic, partitionData }] }
