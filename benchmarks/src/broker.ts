@@ -5,6 +5,7 @@ import { apache, mq, type Peer, type RunningBroker } from './peers.js'
 import { type Row, report } from './report.js'
 import { spreadOf } from './statistics.js'
 import { fetchOnce, prepareFetch } from './workloads/fetch.js'
+import { idleConsumersOnce } from './workloads/idle-consumers.js'
 import { latencyOf } from './workloads/latency.js'
 import { partitionsOnce } from './workloads/partitions.js'
 import { prepareProduce, produceOnce } from './workloads/produce.js'
@@ -12,11 +13,13 @@ import { startOnce } from './workloads/start.js'
 
 const { quick, only } = flagsOf({
   quick: { kind: 'switch' },
-  only: { kind: 'choice', names: ['start', 'partitions', 'produce', 'fetch', 'latency'] },
+  only: { kind: 'choice', names: ['start', 'partitions', 'consumers', 'produce', 'fetch', 'latency'] },
 })
 
 const ROUNDS = quick ? 3 : 7
 const WARM_UP_SECONDS = quick ? 10 : 120
+
+const IDLE_CONSUMERS = 2_000
 
 /** Less than our tail cache holds. */
 const TAIL_MB = 40
@@ -178,6 +181,17 @@ async function main(): Promise<void> {
     rows.push(
       row('1,000 partitions, one write each', 'CPU ms', figures, (each) => each.cpuMs, { atMost: 0.15 }),
       row('memory after it', 'MB', figures, (each) => each.residentMb, { atMost: 0.3 }),
+    )
+  }
+  if (only.has('consumers')) {
+    const figures = await several((peer) => idleConsumersOnce(peer, { count: IDLE_CONSUMERS, seconds: quick ? 10 : 30 }), {
+      ours: quick ? 1 : 3,
+      peer: quick ? 1 : 3,
+    })
+    rows.push(
+      row('2,000 idle consumers', '% of a core', figures, (each) => each.cpuPercent, { atMost: 0.3 }),
+      row('2,000 idle consumers', 'fetches/s', figures, (each) => each.fetchesPerSecond),
+      row('memory with them', 'MB', figures, (each) => each.residentMb, { atMost: 0.3 }),
     )
   }
   if (only.has('produce') || only.has('fetch') || only.has('latency')) rows.push(...(await dataPath()))

@@ -1,6 +1,6 @@
 // The real clock, timers and random numbers, as far as a test can tell them from bad ones.
 import assert from 'node:assert/strict'
-import { nodeClock, nodeRandom, nodeTimers } from './node-environment.js'
+import { NodeTurn, nodeClock, nodeRandom, nodeTimers } from './node-environment.js'
 
 describe('The environment of Node', () => {
   it('gives bytes that never come twice, of any count', () => {
@@ -26,5 +26,24 @@ describe('The environment of Node', () => {
     cancelFarAway()
     assert.equal(fired, 1, 'a delay beyond 2^31 ms does not fire at once')
     assert.equal(nodeClock.monotonic() - before >= 19, true)
+  })
+
+  it('does in one visit what a turn put off, in order; what that puts off comes with the next one, and so does the rest when one throws', () => {
+    const visits: (() => void)[] = []
+    const turn = new NodeTurn((run) => void visits.push(run))
+    const done: string[] = []
+    turn.afterThisTurn(() => {
+      done.push('first')
+      turn.afterThisTurn(() => done.push('next'))
+    })
+    turn.afterThisTurn(() => {
+      throw new Error('a bug')
+    })
+    turn.afterThisTurn(() => done.push('last'))
+    assert.deepEqual([visits.length, done], [1, []])
+    assert.throws(() => visits[0]!(), /a bug/)
+    assert.deepEqual([visits.length, done], [2, ['first']])
+    visits[1]!()
+    assert.deepEqual([visits.length, done], [2, ['first', 'next', 'last']])
   })
 })

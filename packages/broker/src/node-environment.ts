@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 import { nodeProcesses } from '@mq/log'
 import { SlabPool } from '@mq/protocol'
 import { nodeNetwork } from './net/node-network.js'
-import type { Clock, Environment, Random, Timers } from './ports.js'
+import type { Clock, Environment, Random, Timers, Turn } from './ports.js'
 
 /** Longest delay that setTimeout takes; a longer one is waited for in parts. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
@@ -44,12 +44,38 @@ function randomBytes(count: number): Buffer {
 
 export const nodeRandom: Random = { next: () => Math.random(), bytes: randomBytes }
 
+/** One visit of the event loop for all that a turn put off: answers of several logs then leave together, too. */
+export class NodeTurn implements Turn {
+  readonly #visit: (run: () => void) => void
+  #putOff: (() => void)[] = []
+
+  constructor(visit: (run: () => void) => void = setImmediate) {
+    this.#visit = visit
+  }
+
+  afterThisTurn(run: () => void): void {
+    if (this.#putOff.push(run) === 1) this.#visit(() => this.#run())
+  }
+
+  #run(): void {
+    const due = this.#putOff
+    this.#putOff = []
+    let at = 0
+    try {
+      while (at < due.length) due[at++]!()
+    } finally {
+      // Whoever throws does so alone.
+      for (const run of due.slice(at)) this.afterThisTurn(run)
+    }
+  }
+}
+
 export function nodeEnvironment(): Environment {
   return {
     clock: nodeClock,
     timers: nodeTimers,
     random: nodeRandom,
-    turn: { afterThisTurn: (run) => void setImmediate(run) },
+    turn: new NodeTurn(),
     network: nodeNetwork,
     memory: new SlabPool(),
     processes: nodeProcesses,
