@@ -122,6 +122,7 @@ const STEPS: [what: string, step: (program: Program) => unknown][] = [
   ['subscribe to a text', ({ consumer }) => consumer.subscribe({ topics: 't' as never })],
   ['subscribe to a bad name', ({ consumer }) => consumer.subscribe({ topics: ['bad name'] })],
   ['subscribe', ({ consumer }) => consumer.subscribe({ topics: ['t', /^u$/], fromBeginning: true })],
+  ['describe the group before run', ({ consumer }) => consumer.describeGroup()],
   ['run', run],
   ['what was read', ({ seen }) => seen.messages],
   ['subscribe while it runs', ({ consumer }) => consumer.subscribe({ topic: 'w' })],

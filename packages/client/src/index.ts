@@ -35,17 +35,16 @@ export { AssignerProtocol, type Assignment, type MemberAssignment, type MemberMe
 export type { Batch, KafkaMessage } from './consumer/batch.js'
 export {
   Consumer,
-  type ConsumerGroupState,
   type ConsumerRunConfig,
   type EachBatchHandler,
   type EachMessageHandler,
-  type GroupDescription,
 } from './consumer/consumer.js'
 export type { EachBatchPayload, EachMessagePayload, OffsetsByTopicPartition } from './consumer/runner.js'
 export * from './enums.js'
 export * from './errors.js'
 export type * from './event-payloads.js'
 export type { AdminEvents, ConsumerEvents, InstrumentationEvent, ProducerEvents } from './events.js'
+export type { ConsumerGroupState, GroupDescription } from './group-description.js'
 export { type AdminConfig, type ConsumerConfig, Kafka, type KafkaConfig, type ProducerConfig } from './kafka.js'
 export type { LogCreator as logCreator, LogEntry, Logger, LoggerEntryContent } from './logger.js'
 export type * from './names.js'

@@ -1,7 +1,7 @@
 /** Groups: list, describe, delete. */
 
-import type { ConsumerGroupState } from '../consumer/consumer.js'
 import { failureOf, KafkaJSDeleteGroupsError, KafkaJSNonRetriableError, protocolError } from '../errors.js'
+import { groupDescription } from '../group-description.js'
 import { checkArray } from './arguments.js'
 import type { Routes } from './routes.js'
 
@@ -32,20 +32,7 @@ export class GroupAdmin {
           const { groups: answers } = await coordinator.send('DescribeGroups', { groups: [groupId] })
           const group = answers[0]!
           if (group.errorCode !== 0 && failureOf(group.errorCode).retriable) throw protocolError(group.errorCode)
-          return {
-            errorCode: group.errorCode,
-            groupId: group.groupId,
-            members: group.members.map(({ memberId, clientId, clientHost, memberMetadata, memberAssignment }) => ({
-              memberId,
-              clientId,
-              clientHost,
-              memberMetadata,
-              memberAssignment,
-            })),
-            protocol: group.protocolData,
-            protocolType: group.protocolType,
-            state: group.groupState as ConsumerGroupState,
-          }
+          return groupDescription(group)
         }),
       ),
     )

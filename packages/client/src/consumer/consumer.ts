@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { KafkaJSNonRetriableError } from '../errors.js'
 import type { ConsumerListeners, On } from '../event-payloads.js'
 import { CONSUMER_EVENTS, type ConsumerEvents, type Instrumentation, onOf } from '../events.js'
+import { type GroupDescription, groupDescription } from '../group-description.js'
 import type { Logger } from '../logger.js'
 import {
   checkSubscription,
@@ -37,16 +38,6 @@ export interface ConsumerRunConfig {
 export interface ConsumerOptions extends LifeOptions {
   readonly instrumentation: Instrumentation
 }
-
-export interface GroupDescription {
-  groupId: string
-  members: { memberId: string; clientId: string; clientHost: string; memberMetadata: Buffer; memberAssignment: Buffer }[]
-  protocol: string
-  protocolType: string
-  state: ConsumerGroupState
-}
-
-export type ConsumerGroupState = 'Unknown' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable' | 'Dead' | 'Empty'
 
 const NOT_RUNNING = 'Consumer group was not initialized, consumer#run must be called first'
 
@@ -182,20 +173,7 @@ export class Consumer {
   }
 
   async describeGroup(): Promise<GroupDescription> {
-    const group = await this.#options.membership.describe()
-    return {
-      groupId: group.groupId,
-      members: group.members.map(({ memberId, clientId, clientHost, memberMetadata, memberAssignment }) => ({
-        memberId,
-        clientId,
-        clientHost,
-        memberMetadata,
-        memberAssignment,
-      })),
-      protocol: group.protocolData,
-      protocolType: group.protocolType,
-      state: group.groupState as ConsumerGroupState,
-    }
+    return groupDescription(await this.#options.membership.describe())
   }
 
   #running(): Life {

@@ -172,6 +172,24 @@ describe('BatchBuilder', function () {
     assert.equal([...batch.records()][0]!.timestamp, 5000)
   })
 
+  it('refuses what is neither bytes nor text nor null, and goes on', () => {
+    const builder = new BatchBuilder()
+    builder.tryAppend({ timestamp: 1, key: null, value: 'first' })
+    const size = builder.sizeInBytes
+    for (const odd of [
+      { key: 5, value: 'v' },
+      { key: null, value: true },
+      { key: null, value: 'v', headers: [{ key: 'h', value: 5 }] },
+    ])
+      assert.throws(() => builder.tryAppend({ timestamp: 1, ...odd } as never), TypeError)
+    assert.deepEqual([builder.recordCount, builder.sizeInBytes], [1, size])
+    builder.tryAppend({ timestamp: 1, key: null, value: 'second' })
+    assert.deepEqual(
+      [...new RecordBatch(builder.build()).records()].map(({ value }) => String(value)),
+      ['first', 'second'],
+    )
+  })
+
   it('is spent when it has built', () => {
     const builder = new BatchBuilder()
     assert.throws(() => builder.build(), RangeError)

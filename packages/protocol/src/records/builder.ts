@@ -86,7 +86,10 @@ export class BatchBuilder {
     return this.end
   }
 
-  /** False, and nothing is written, if the record does not fit any more; the first one always fits. */
+  /**
+   * False, and nothing is written, if the record does not fit any more; the first one always fits.
+   * @throws TypeError for parts that are neither bytes nor text nor null; RangeError for offsets that go back and batches beyond 2^31−1 bytes
+   */
   tryAppend(record: AppendRecord): boolean {
     if (this.built) throw new TypeError('the batch is built')
     const { key, value, headers } = record
@@ -190,7 +193,13 @@ const SHORT_STRING = 32
 /** In bytes; -1 for null. */
 function lengthOf(part: Buffer | string | null): number {
   if (part === null) return -1
-  if (typeof part !== 'string') return part.length
+  if (typeof part !== 'string') {
+    const { length } = part
+    // Without a length it would spoil every record behind it as well.
+    if (typeof length !== 'number')
+      throw new TypeError(`a part of a record is neither bytes nor text nor null but ${typeof part}`)
+    return length
+  }
   if (part.length > SHORT_STRING) return Buffer.byteLength(part)
   for (let i = 0; i < part.length; i++) if (part.charCodeAt(i) >= 0x80) return Buffer.byteLength(part)
   return part.length

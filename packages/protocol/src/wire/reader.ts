@@ -166,7 +166,6 @@ function safeInt64(bytes: Buffer, at: number): number {
   return bytes.readInt32BE(at) * 0x100000000 + bytes.readUInt32BE(at + 4)
 }
 
-/** Sixteen bytes as 22 characters of base64url, as Kafka prints a uuid. */
 /**
  * Each byte that is no UTF-8 is read as a character of three bytes, so a string of such bytes can grow beyond what a string may have. Nobody
  * could be told of it: no answer that names it, and no list that holds it, could be written.
@@ -175,6 +174,7 @@ export function canBeWrittenAgain(bytes: Buffer, at: number, size: number): bool
   return size <= MAX_STRING_BYTES / 3 || Buffer.byteLength(utf8At(bytes, at, at + size)) <= MAX_STRING_BYTES
 }
 
+/** Sixteen bytes as 22 characters of base64url, as Kafka prints a uuid. */
 export function uuidAt(bytes: Buffer, at: number): string {
   if (
     bytes[at] === 0 &&
