@@ -33,7 +33,7 @@ describe('the way to a cluster', () => {
   }
   const kafkaOf = (config: Partial<KafkaConfig> & { brokers: KafkaConfig['brokers'] }): Kafka =>
     new Kafka(
-      { logLevel: logLevel.NOTHING, requestTimeout: 200, retry: { initialRetryTime: 1, retries: 3 }, ...config },
+      { logLevel: logLevel.NOTHING, retry: { initialRetryTime: 1, retries: 3 }, ...config },
       { ...nodeEnvironment, variables: {} },
     )
 
@@ -45,7 +45,9 @@ describe('the way to a cluster', () => {
   it('goes round a bootstrap broker that accepts and never answers, and one that is not there', async () => {
     const good = await fake(1)
     good.answers.InitProducerId = () => ({ producerId: 1, producerEpoch: 0 })
-    const producer = kafkaOf({ brokers: [await silent(), '127.0.0.1:1', good.address] }).producer({ idempotent: true })
+    const producer = kafkaOf({ brokers: [await silent(), '127.0.0.1:1', good.address], requestTimeout: 200 }).producer({
+      idempotent: true,
+    })
     await producer.connect()
     await producer.disconnect()
     assert.equal(good.count('InitProducerId'), 1)

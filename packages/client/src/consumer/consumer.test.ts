@@ -501,4 +501,36 @@ describe('the consumer', () => {
     await consumer.run({ eachMessage: async () => {} })
     await until(() => group.committed.get(0) === 3, 'the rest is read again and committed')
   })
+
+  it('crashes over a partition that fails again and again, however well another one goes', async () => {
+    await start({ partitions: 2 })
+    group.append(0, 'bad')
+    group.append(1, 'good')
+    const consumer = await connected({ retry: { initialRetryTime: 20, restartOnFailure: async () => false } })
+    await consumer.run({
+      partitionsConsumedConcurrently: 2,
+      eachMessage: async ({ partition }) => {
+        if (partition === 0) throw new Error('cannot')
+        group.append(1, 'one more')
+      },
+    })
+    await until(() => crashes.length === 1, 'the tries are used up')
+    assert.equal(crashes[0]!.error.name, 'KafkaJSNumberOfRetriesExceeded')
+  })
+
+  it('joins again for a partition that was added while it began', async () => {
+    await start()
+    const { OffsetFetch } = group.broker.answers
+    let added = false
+    group.broker.answers.OffsetFetch = (...args) => {
+      if (!added) group.logs.push([])
+      if (!added) group.logStart.push(0)
+      added = true
+      return OffsetFetch!(...args)
+    }
+    const consumer = await connected({ metadataMaxAge: 1 })
+    await consumer.run({ eachMessage: async () => {} })
+    await until(() => events.filter((name) => name === 'group_join').length === 2, 'it has joined again')
+    assert.deepEqual(crashes, [])
+  })
 })

@@ -253,15 +253,14 @@ export class Life {
   /** Refreshes the metadata by age; the leader makes the group rebalance when a watched topic has got more partitions. */
   #watchMetadata(generation: Generation): () => void {
     const { cluster, environment, metadataMaxAgeMs, logger } = this.#options
-    const count = (): string =>
-      generation.watchedTopics.map((topic) => `${topic}:${cluster.image.topics.get(topic)?.partitions.length ?? 0}`).join()
-    const before = count()
+    const hasChanged = (): boolean =>
+      [...generation.watchedTopics].some(([topic, count]) => cluster.findTopicPartitionMetadata(topic).length !== count)
     let cancel = (): void => {}
     const arm = (): void => {
       cancel = environment.timers.after(metadataMaxAgeMs, () => {
         cluster.refreshMetadata().then(
           () => {
-            if (generation.isLeader && count() !== before) this.#finish({ kind: 'rebalance' })
+            if (hasChanged()) this.#finish({ kind: 'rebalance' })
             this.#fetcher?.kick()
           },
           (error: Error) => logger.warn(`Cannot refresh metadata: ${error.message}`),

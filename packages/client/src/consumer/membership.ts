@@ -31,8 +31,11 @@ export interface Generation {
   readonly isLeader: boolean
   readonly protocol: string
   readonly assignment: Assignment
-  /** Topics of all members, known to the leader only: when one of them gets more partitions, the group has to rebalance. */
-  readonly watchedTopics: readonly string[]
+  /**
+   * Topics of all members, with the number of partitions that were assigned; known to the leader only: when one of them gets more, the
+   * group has to rebalance.
+   */
+  readonly watchedTopics: ReadonlyMap<string, number>
 }
 
 /** Errors after which the same member joins again. */
@@ -41,6 +44,7 @@ const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_
 const COORDINATOR_MOVED = new Set(['NOT_COORDINATOR', 'COORDINATOR_NOT_AVAILABLE', 'COORDINATOR_LOAD_IN_PROGRESS'])
 /** How much longer than the rebalance timeout the answer to a JoinGroup may take, in ms. */
 const JOIN_MARGIN_MS = 5_000
+const NOTHING_ASSIGNED = { assignments: [], watchedTopics: new Map<string, number>() }
 
 export const isRejoin = (error: unknown): boolean => REJOIN.has((error as { type?: string }).type ?? '')
 
@@ -96,7 +100,7 @@ export class Membership {
     if (joined.errorCode !== 0) throw protocolError(joined.errorCode)
     this.#memberId = joined.memberId
     const isLeader = joined.leader === joined.memberId
-    const { assignments, watchedTopics } = isLeader ? await this.#assign(joined, topics) : { assignments: [], watchedTopics: [] }
+    const { assignments, watchedTopics } = isLeader ? await this.#assign(joined, topics) : NOTHING_ASSIGNED
     const synced = await coordinator.send(
       'SyncGroup',
       {
@@ -135,10 +139,11 @@ export class Membership {
     for (const { memberMetadata } of members)
       for (const topic of AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? []) topics.add(topic)
     await cluster.addMultipleTargetTopics([...topics])
+    const watchedTopics = new Map([...topics].map((topic) => [topic, cluster.findTopicPartitionMetadata(topic).length]))
     const assigned = await assigner.assign({ members, topics: [...topics] })
     return {
       assignments: assigned.map(({ memberId, memberAssignment }) => ({ memberId, assignment: memberAssignment })),
-      watchedTopics: [...topics],
+      watchedTopics,
     }
   }
 

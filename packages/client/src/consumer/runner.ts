@@ -84,8 +84,8 @@ export class Runner {
   #lastHeartbeat: number
   #lastCommit: number
   #idle: (() => void)[] = []
-  #delays: Generator<number> | undefined
-  #failures = 0
+  /** Partitions whose handler failed and has not succeeded since: how often, and the pauses that are left. */
+  readonly #failing = new Map<string, { count: number; delays: Generator<number> }>()
   readonly #pauses = new Map<string, () => void>()
 
   constructor(options: RunnerOptions) {
@@ -142,8 +142,7 @@ export class Runner {
       if (run.eachMessage !== undefined) await this.#eachMessage(batch, epoch, run.eachMessage)
       else if (run.eachBatch !== undefined) await this.#eachBatch(batch, epoch, run.eachBatch)
       finish?.()
-      this.#delays = undefined
-      this.#failures = 0
+      this.#failing.delete(partitionKey(topic, partition))
       if (run.autoCommit && positions.isCurrent(topic, partition, epoch))
         await this.#autoCommit({ force: run.autoCommitIntervalMs === null && run.autoCommitThreshold === null })
     } catch (error) {
@@ -250,18 +249,19 @@ export class Runner {
     if (!this.#running) return
     if (!mayRetry(error))
       return this.#end(error instanceof KafkaJSNonRetriableError ? error : new KafkaJSNonRetriableError(error, { cause: error }))
-    this.#delays ??= retryDelays(retry, environment.random)
-    const next = this.#delays.next()
-    this.#failures++
+    const key = partitionKey(topic, partition)
+    const failing = this.#failing.get(key) ?? { count: 0, delays: retryDelays(retry, environment.random) }
+    this.#failing.set(key, failing)
+    failing.count++
+    const next = failing.delays.next()
     if (next.done)
       return this.#end(
-        new KafkaJSNumberOfRetriesExceeded(error, { retryCount: this.#failures - 1, retryTime: retry.maxRetryTime }),
+        new KafkaJSNumberOfRetriesExceeded(error, { retryCount: failing.count - 1, retryTime: retry.maxRetryTime }),
       )
     logger.warn(`The handler failed: ${topic}-${partition} is tried again in ${next.value} ms`, {
-      retryCount: this.#failures,
+      retryCount: failing.count,
       error: error.message,
     })
-    const key = partitionKey(topic, partition)
     this.#pauses.set(
       key,
       environment.timers.after(next.value, () => {
