@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryDisk } from '@mq/log'
@@ -308,6 +308,19 @@ describe('A broker in this process', () => {
       resources: [{ resourceType: 2, resourceName: 'kept', configurationKeys: ['retention.ms'] }],
     })
     assert.equal(results[0]!.configs[0]!.value, '-1')
+  })
+
+  it('says what it cut from the end of its metadata, and goes on with the rest', async () => {
+    const path = directory()
+    const first = await begin({ directory: path })
+    await create(await client(first), 'kept', 1)
+    await first.close()
+    appendFileSync(join(path, 'mq-metadata.journal'), Buffer.from([0, 0, 0]))
+    const said: string[] = []
+    const warn = (_fields: object, message: string) => void said.push(message)
+    const second = await begin({ directory: path, log: { debug() {}, info() {}, warn, error() {} } })
+    assert.deepEqual(said, ['3 bytes of an unfinished write were cut from mq-metadata.journal'])
+    assert.deepEqual(await names(await client(second)), ['kept'])
   })
 
   it('takes no directory that another broker of this process has, and one that was given up', async () => {

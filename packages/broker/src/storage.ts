@@ -159,9 +159,13 @@ async function takeDirectory({ environment }: StorageOptions, disk: Disk, direct
     )
 }
 
-function openStore({ environment, settings, onFailure }: StorageOptions, disk: Disk, directory: string): Promise<EmbeddedStore> {
+async function openStore(
+  { environment, settings, log, onFailure }: StorageOptions,
+  disk: Disk,
+  directory: string,
+): Promise<EmbeddedStore> {
   disk.makeDirectoryNow(directory)
-  return EmbeddedStore.open({
+  const store = await EmbeddedStore.open({
     disk,
     directory,
     clock: environment.clock,
@@ -170,6 +174,10 @@ function openStore({ environment, settings, onFailure }: StorageOptions, disk: D
       onFailure({ kind: 'storage', message: `${what}; ${elsewhere(directory, settings)}` })
     },
   })
+  if (store.cutBytes > 0) {
+    log.warn({ directory, bytes: store.cutBytes }, `${store.cutBytes} bytes of an unfinished write were cut from ${JOURNAL_FILE}`)
+  }
+  return store
 }
 
 /** The first of `log.dirs`, or `mq.metadata.dir`. Metadata that lies elsewhere in `log.dirs` is not passed over: it would look lost. */

@@ -17,10 +17,11 @@ export function decideCreatePartitions(rules: PartitionRules, requests: readonly
     if (byName.has(request.name)) repeated.add(request.name)
     else byName.set(request.name, request)
   }
-  const increase = requests.reduce(
-    (sum, { name, count }) => sum + Math.max(0, count - (rules.image.topic(name)?.partitions.length ?? 0)),
-    0,
-  )
+  // Only what could be made counts: a topic that is not there is no reason to refuse another one.
+  const increase = [...byName].reduce((sum, [name, { count }]) => {
+    const topic = repeated.has(name) ? undefined : rules.image.topic(name)
+    return topic === undefined ? sum : sum + Math.max(0, count - topic.partitions.length)
+  }, 0)
   return [...byName].map(([name, request]) => {
     if (repeated.has(name)) {
       return { result: { name, ...failure('INVALID_REQUEST', 'Duplicate topic in request.') }, effect: null }

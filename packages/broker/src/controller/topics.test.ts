@@ -178,6 +178,9 @@ describe('CreatePartitions', () => {
     assert.deepEqual(results(more('there', 3), more('there', 4)), ['INVALID_REQUEST: Duplicate topic in request.'])
     assert.match(results(more('there', 10_003))[0]!, /^INVALID_PARTITIONS: One request may make 10000/)
     assert.match(results(more('there', 2 ** 31 - 1))[0]!, /^INVALID_PARTITIONS/)
+    const [unknown, known] = results(more('none', 10_003), more('there', 3))
+    assert.match(unknown!, /^UNKNOWN_TOPIC_OR_PARTITION/)
+    assert.equal(known, 'NONE')
   })
 
   it('checks an assignment', () => {

@@ -28,6 +28,18 @@ describe('ListOffsets', () => {
     return version === 0 ? [...oldStyleOffsets] : offset
   }
 
+  it('refuses a partition that stands twice, and none that only looks like it', async () => {
+    const ask = async (...asked: [name: string, partitionIndex: number][]) => {
+      const topics = asked.map(([name, partitionIndex]) => ({ name, partitions: [{ partitionIndex, timestamp: -1 }] }))
+      const answer = await assembly.ask('ListOffsets', 7, { replicaId: -1, isolationLevel: 0, topics })
+      assert.ok(typeof answer !== 'string')
+      return answer.topics.map(({ partitions }) => errorName(partitions[0]!.errorCode))
+    }
+    assert.deepEqual(await ask(['t', 0], ['t', 0]), ['INVALID_REQUEST', 'INVALID_REQUEST'])
+    const unknown = 'UNKNOWN_TOPIC_OR_PARTITION'
+    assert.deepEqual(await ask(['t', -2], ['t-', 2]), [unknown, unknown])
+  })
+
   it('finds records with any time that an int64 holds', async () => {
     await append(batch(1000))
     await append(batch(2n ** 63n - 1n))

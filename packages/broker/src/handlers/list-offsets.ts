@@ -19,7 +19,7 @@ export const listOffsets = handler('ListOffsets', { versions: '0-9' }, async (re
     const responses: PartitionResponse[] = []
     for (const asked of partitions) {
       if (context.apiVersion === 0) responses.push(answerV0(request, name, asked, context))
-      else if (repeated.has(`${name}-${asked.partitionIndex}`)) responses.push(failure(asked, 'INVALID_REQUEST'))
+      else if (repeated.has(keyOf(name, asked.partitionIndex))) responses.push(failure(asked, 'INVALID_REQUEST'))
       else responses.push(await answer(request, name, asked, context))
     }
     topics.push({ name, partitions: responses })
@@ -27,12 +27,15 @@ export const listOffsets = handler('ListOffsets', { versions: '0-9' }, async (re
   return { throttleTimeMs: 0, topics }
 })
 
+/** The number goes first: a name may end in a hyphen, and a partition that a client makes up may be negative. */
+const keyOf = (topic: string, partition: number): string => `${partition} ${topic}`
+
 function repeatedPartitions(request: ListOffsetsRequest): ReadonlySet<string> {
   const seen = new Set<string>()
   const repeated = new Set<string>()
   for (const { name, partitions } of request.topics) {
     for (const { partitionIndex } of partitions) {
-      const key = `${name}-${partitionIndex}`
+      const key = keyOf(name, partitionIndex)
       if (seen.has(key)) repeated.add(key)
       seen.add(key)
     }

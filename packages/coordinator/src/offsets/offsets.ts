@@ -3,7 +3,7 @@
  * that is committed (before the high watermark), which readers get; and those that open transactions hold back (KIP-447).
  */
 import type { Place } from '../runtime/shard.js'
-import { type PendingOffset, PendingOffsets } from './pending.js'
+import { keyOf, type PendingOffset, PendingOffsets } from './pending.js'
 import type { CommittedOffset } from './records.js'
 
 export interface StoredOffset extends CommittedOffset {
@@ -26,19 +26,12 @@ interface View {
   waiting: number
 }
 
-const keyOf = (groupId: string, topic: string, partition: number): string => `${partition}\0${topic}\0${groupId}`
-
 export class Offsets {
   readonly #latest = new Map<string, Map<string, Map<number, StoredOffset>>>()
   readonly #pending = new PendingOffsets()
   /** In the order of the log. */
   #uncommitted: Uncommitted[] = []
   readonly #views = new Map<string, View>()
-  #count = 0
-
-  get count(): number {
-    return this.#count
-  }
 
   put(groupId: string, topic: string, partition: number, value: CommittedOffset, place: Place): void {
     const stored: StoredOffset = { ...value, at: place.offset }
@@ -157,7 +150,6 @@ export class Offsets {
       partitions = new Map()
       topics.set(topic, partitions)
     }
-    if (!partitions.has(partition)) this.#count++
     partitions.set(partition, value)
   }
 
@@ -165,7 +157,6 @@ export class Offsets {
     const topics = this.#latest.get(groupId)
     const partitions = topics?.get(topic)
     if (!topics || !partitions?.delete(partition)) return
-    this.#count--
     if (partitions.size === 0) topics.delete(topic)
     if (topics.size === 0) this.#latest.delete(groupId)
   }

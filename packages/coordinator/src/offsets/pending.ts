@@ -53,7 +53,8 @@ export class PendingOffsets {
   }
 }
 
-const keyOf = (groupId: string, topic: string, partition: number): string => `${partition}\0${topic}\0${groupId}`
+/** One partition's offset of one group, as a key of maps. */
+export const keyOf = (groupId: string, topic: string, partition: number): string => `${partition}\0${topic}\0${groupId}`
 
 function bump(counts: Map<string, number>, key: string, by: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + by

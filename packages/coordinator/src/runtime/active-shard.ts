@@ -225,7 +225,7 @@ export class ActiveShard<T extends ShardTypes> {
       this.#conclude(decision)
     }
     const outcome = this.#port.whenCommitted(offset)
-    if (outcome instanceof Promise) outcome.then(conclude, (error: unknown) => this.#break(error))
+    if (outcome instanceof Promise) outcome.then(conclude).catch((error: unknown) => this.#break(error))
     else conclude(outcome)
   }
 

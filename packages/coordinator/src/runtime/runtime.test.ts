@@ -100,7 +100,7 @@ const rules: Shard<CounterTypes> = {
   },
 }
 
-function assemble(options: { requestLimit?: number } = {}) {
+function assemble(options: { requestLimit?: number; rules?: Shard<CounterTypes> } = {}) {
   const time = new ManualTime()
   const port = new MemoryPartition(3)
   const lines: string[] = []
@@ -327,6 +327,21 @@ describe('coordinator runtime', () => {
     assert.equal(await parked(), 'NOT_COORDINATOR')
     assert.deepEqual([state()!.total, state()!.parked], [5, []])
     assert.deepEqual(lines, ['error a command could not be decided', 'error counter is loaded again'])
+  })
+
+  it('goes back to what the log says when a broken invariant shows only once records are committed', async () => {
+    const broken = () => {
+      throw new InvariantError('never')
+    }
+    const { runtime, port, run, state, lines } = assemble({ rules: { ...rules, committed: broken } })
+    await runtime.load(port)
+    port.mode = 'hold'
+    const added = run({ kind: 'add', by: 5 })
+    await settled()
+    port.commit()
+    assert.equal(await added(), 'NOT_COORDINATOR')
+    assert.equal(state()!.total, 5)
+    assert.deepEqual(lines, ['error counter is loaded again'])
   })
 
   it('refuses requests above its limit', async () => {
