@@ -5,9 +5,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SeededRandom } from '@mq/coordinator'
+import { nodeDisk } from '@mq/log'
 import { errorByCode, iterateBatches } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
+import { EmbeddedStore } from './metadata/embedded.js'
 import { importMetadata } from './metadata/offline.js'
+import { ZNODES } from './metadata/znodes.js'
 import { startBroker } from './start-broker.js'
 import { RawClient } from './testing/raw-client.js'
 
@@ -295,6 +298,33 @@ describe('group coordinator in a broker', () => {
       assert.equal(await committed(client, 't'), 3)
     })
     await broker.close()
+  })
+
+  it('forgets the offsets of a topic whose deletion a stop interrupted', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mq-coordinator-'))
+    try {
+      const first = await startBroker({ configs: CONFIGS, directory })
+      await withClient(first.port, async (client) => {
+        await coordinatorIsThere(client)
+        await createTopic(client, 't')
+        await createTopic(client, 'u')
+        await commit(client, 't', 41)
+        await commit(client, 'u', 7)
+      })
+      await first.close()
+      const store = await EmbeddedStore.open({ disk: nodeDisk, directory, clock: { now: Date.now } })
+      await store.connect().create(ZNODES.deleteTopic.path('t'), null)
+      await store.close()
+      const second = await startBroker({ configs: CONFIGS, directory })
+      await withClient(second.port, async (client) => {
+        await coordinatorIsThere(client)
+        assert.equal(errorByCode((await createTopic(client, 't')).topics[0]!.errorCode), 'NONE')
+        assert.deepEqual([await committed(client, 't'), await committed(client, 'u')], [-1, 7])
+      })
+      await second.close()
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
   })
 
   it('answers members that wait when the broker stops, instead of waiting for them', async () => {

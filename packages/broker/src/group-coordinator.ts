@@ -81,6 +81,10 @@ export function startGroupCoordinator(options: GroupCoordinatorOptions): GroupCo
     if (doubtful.size > 0) settle()
   })
   for (const partition of partitions.ofTopic(OFFSETS_TOPIC)) if (partition.isLeader) load(partition)
+  // After those that load: each of them forgets these topics before it answers anybody.
+  void adoptionIsKnown.then(() => {
+    for (const topic of controller.deletedAtStart) void groups.partitionsDeleted(topic, null)
+  })
 
   const close = () => {
     endListening()

@@ -91,6 +91,8 @@ export interface NamedResult extends ControllerResult {
 export interface Controller {
   /** The picture that handlers read; another object after each change. */
   image(): MetadataImage
+  /** Topics whose deletion was under way when this broker started: nobody heard of these go. */
+  readonly deletedAtStart: ReadonlySet<string>
   /** Told after each change, with what was before. Returns a function that ends it. */
   onImage(listener: (now: MetadataImage, before: MetadataImage) => void): () => void
   /** One result for each entry, in order; each of a name that stands twice gets INVALID_REQUEST. Success is answered

@@ -74,6 +74,7 @@ export class SingleController implements Controller {
   readonly #writer: PartitionWriter
   readonly #fence: ControllerFence
   readonly #deleting: Set<string>
+  readonly deletedAtStart: ReadonlySet<string>
   /** Names whose folders went since the disks were looked at. */
   readonly #deleted = new Set<string>()
   #image: MetadataImage
@@ -84,6 +85,7 @@ export class SingleController implements Controller {
     this.#fence = fence
     this.#image = image
     this.#deleting = new Set(deleting)
+    this.deletedAtStart = new Set(deleting)
     // A topic that takes the name of a deleted one has nothing on the disks that were looked at before.
     const facts = (topic: string, index: number) => (this.#deleted.has(topic) ? NO_FACTS : options.facts(topic, index))
     this.#writer = new PartitionWriter({ ...options, facts, brokerId: options.registration.brokerId, fence })
