@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { crc32, crc32c, nativeCrc, portableCrc } from './crc.js'
-import { crc32cByWords } from './crc32c-words.js'
 import { propertyOptions } from './records/property-options.test.support.js'
 
 describe('checksums', () => {
@@ -23,25 +22,6 @@ describe('checksums', () => {
       }),
       propertyOptions(),
     )
-  })
-
-  it('are the same by words as natively at any length and alignment', () => {
-    const native = nativeCrc!
-    const noise = Buffer.from(Array.from({ length: 80 }, (_, at) => (at * 151 + 7) & 0xff))
-    for (let from = 0; from < 8; from++)
-      for (let to = from; to <= noise.length; to++) {
-        const bytes = noise.subarray(from, to)
-        assert.equal(crc32cByWords(bytes, 0x1234), native.crc32c(bytes, 0x1234), `${from} to ${to}`)
-      }
-  })
-
-  it('are the same natively and in JavaScript for long stretches', () => {
-    const noise = Buffer.from(Array.from({ length: 20_000 }, (_, at) => (at * 151 + (at >> 5)) & 0xff))
-    for (const to of [1023, 1024, 1025, 5000, 20_000])
-      for (let from = 0; from < 5; from++) {
-        const bytes = noise.subarray(from, to)
-        assert.equal(portableCrc.crc32c(bytes, 7), nativeCrc!.crc32c(bytes, 7), `${from} to ${to}`)
-      }
   })
 
   it('are the same natively and in JavaScript, with any seed', () => {

@@ -1,15 +1,12 @@
 /**
- * CRC-32C for record batches (magic 2), CRC-32 for the old message sets. JavaScript by crc-32, longer ones by crc32c-words.ts;
+ * CRC-32C for record batches (magic 2), CRC-32 for the old message sets. JavaScript by crc-32;
  * @node-rs/crc32 where it is installed, from the size at which crossing into native code pays.
  */
 import { buf as crc32Js } from 'crc-32'
 import { optional } from './compression/optional.js'
-import { crc32cByWords, LOW_BYTE_FIRST } from './crc32c-words.js'
 
 /** Below it the JavaScript is quicker than the call into native code (measured on Node 20). */
 const NATIVE_FROM_BYTES = 256
-/** From here on reading words pays (1024 bytes: 0.86 of crc-32's time; 16 KiB: 0.74). */
-const WORDS_FROM_BYTES = LOW_BYTE_FIRST ? 1024 : Number.POSITIVE_INFINITY
 
 interface NativeCrc {
   crc32(bytes: Buffer, initial?: number): number
@@ -22,8 +19,7 @@ const { buf: crc32cJs } = require('crc-32/crc32c') as { buf(bytes: Uint8Array, s
 const native = optional<NativeCrc>('@node-rs/crc32')
 
 export const portableCrc = {
-  crc32c: (bytes: Buffer, seed = 0): number =>
-    bytes.length < WORDS_FROM_BYTES ? crc32cJs(bytes, seed | 0) >>> 0 : crc32cByWords(bytes, seed),
+  crc32c: (bytes: Buffer, seed = 0): number => crc32cJs(bytes, seed | 0) >>> 0,
   crc32: (bytes: Buffer, seed = 0): number => crc32Js(bytes, seed | 0) >>> 0,
 }
 
