@@ -127,16 +127,21 @@ async function growth(dir: string, count: number, folder: string, quick: boolean
   await bounded.close()
   const unbounded = await start(dir)
   await unbounded.ask('open', count * 2)
+  const bareFew = await start(fewDir)
+  const bareMany = await start(dir)
+  await bareFew.ask('bareOpen', join(folder, 'bare-few'), FEW)
+  await bareMany.ask('bareOpen', join(folder, 'bare-many'), count)
   const withoutBound = {
     few: () => few.ask<Usage>('append', appends),
     unbounded: () => unbounded.ask<Usage>('append', appends),
+    bareFew: () => bareFew.ask<Usage>('bareWrite', appends),
+    bareMany: () => bareMany.ask<Usage>('bareWrite', appends),
   }
-  await interleaved(3, withoutBound) // warms both, and opens the files
+  await interleaved(3, withoutBound) // warms all, and opens the files
   const again = await interleaved(quick ? 3 : 7, withoutBound)
-  for (const process of [few, unbounded]) {
-    await process.ask('close')
-    await process.close()
-  }
+  for (const process of [few, unbounded]) await process.ask('close')
+  for (const process of [bareFew, bareMany]) await process.ask('bareClose')
+  for (const process of [few, unbounded, bareFew, bareMany]) await process.close()
   const name = count.toLocaleString('en')
   return [
     {
@@ -153,6 +158,13 @@ async function growth(dir: string, count: number, folder: string, quick: boolean
       peer: microseconds(again.few),
       peerName: `at ${FEW}`,
       target: { atMost: 1.1 },
+    },
+    {
+      what: `a bare write of the same bytes to ${name} files in turn`,
+      unit: 'CPU µs',
+      ours: microseconds(again.bareMany),
+      peer: microseconds(again.bareFew),
+      peerName: `to ${FEW}`,
     },
   ]
 }

@@ -1,12 +1,13 @@
 /** The contestant of `bench:partitions`: opens a log directory, uses all that is in it, says what it costs. */
 
-import { readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { type BrokerLogDirectories, DEFAULT_TOPIC_CONFIG, LogDirectories, nodeEnvironment, type PartitionLog } from '@mq/log'
 import { residentBytesOf } from '../process-usage.js'
 import { asSent } from './batches.js'
 import { smallBatch } from './many-partitions.js'
 import { obey } from './orders.js'
-import { beginUsage } from './usage.js'
+import { beginUsage, type Usage } from './usage.js'
 
 const [, , dir] = process.argv
 const LOOKS = 20
@@ -41,7 +42,47 @@ async function toEach([times, look]: string[], work: (log: PartitionLog, number:
   return { ...usage(count, 0), handles: mostHandles }
 }
 
+/** What the kernel's part costs: the same bytes at the end of each of so many files in turn, and nothing else. */
+class BareFiles {
+  readonly #files: { readonly fd: number; end: number }[]
+  #turn = 0
+
+  constructor(
+    readonly folder: string,
+    count: number,
+  ) {
+    mkdirSync(folder)
+    this.#files = Array.from({ length: count }, (_, file) => ({ fd: openSync(join(folder, `${file}`), 'w'), end: 0 }))
+  }
+
+  write(times: number): Usage {
+    const usage = beginUsage()
+    for (let at = 0; at < times; at++) {
+      const file = this.#files[this.#turn++ % this.#files.length]!
+      file.end += writeSync(file.fd, batches[at % batches.length]!, 0, batches[0]!.length, file.end)
+    }
+    return usage(times, 0)
+  }
+
+  close(): void {
+    for (const { fd } of this.#files) closeSync(fd)
+    rmSync(this.folder, { recursive: true })
+  }
+}
+
+let bare: BareFiles | undefined
+
 void obey({
+  bareOpen(folder, count) {
+    bare = new BareFiles(folder!, Number(count))
+    return { opened: Number(count) }
+  },
+  bareWrite: (times) => bare!.write(Number(times)),
+  bareClose() {
+    bare!.close()
+    return {}
+  },
+
   async open(openFilesLimit) {
     const end = beginUsage()
     directories = await LogDirectories.open({
