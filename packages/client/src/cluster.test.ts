@@ -185,4 +185,14 @@ describe('the way to a cluster', () => {
     assert.notEqual(again, await cluster.findBroker({ nodeId: 1 }, 'fetch'))
     assert.equal(again, await cluster.findBroker({ nodeId: 1 }))
   })
+
+  it('speaks plain text where ssl and sasl are given as nothing', async () => {
+    const broker = await fake(1)
+    for (const nothing of [null, false, undefined]) {
+      const admin = kafkaOf({ brokers: [broker.address], ssl: nothing as never, ...{ sasl: nothing } }).admin()
+      await admin.connect()
+      await admin.disconnect()
+    }
+    assert.throws(() => kafkaOf({ brokers: [broker.address], ...{ sasl: { mechanism: 'plain' } } }), /SASL .* not implemented/)
+  })
 })

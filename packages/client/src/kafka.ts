@@ -85,7 +85,7 @@ export class Kafka {
 
   constructor(config: KafkaConfig, environment: Environment = nodeEnvironment) {
     if (typeof config?.brokers !== 'function') checkedBrokers(config?.brokers)
-    if ('sasl' in config && config['sasl' as never] !== undefined)
+    if (config['sasl' as never])
       throw new KafkaJSNonRetriableError('SASL authentication is not implemented in this version of @mq/client')
     this.#config = config
     this.#environment = config.socketFactory === undefined ? environment : { ...environment, socketFactory: config.socketFactory }
@@ -202,7 +202,7 @@ export class Kafka {
     return new Cluster({
       brokers: this.#config.brokers,
       clientId: this.#config.clientId ?? DEFAULT_CLIENT_ID,
-      ssl: ssl === true ? {} : ssl === false ? undefined : ssl,
+      ssl: ssl === true ? {} : ssl || undefined,
       environment: this.#environment,
       logger,
       connectionTimeoutMs: this.#config.connectionTimeout ?? 1_000,

@@ -533,4 +533,27 @@ describe('the consumer', () => {
     await until(() => events.filter((name) => name === 'group_join').length === 2, 'it has joined again')
     assert.deepEqual(crashes, [])
   })
+
+  it('waits for offsets that an open transaction is about to commit', async () => {
+    await start()
+    group.append(0, 'a', 'b')
+    const UNSTABLE_OFFSET_COMMIT = 88
+    const { OffsetFetch } = group.broker.answers
+    let isOpen = true
+    group.broker.answers.OffsetFetch = (request, call) => {
+      if (!isOpen) return OffsetFetch!(request, call)
+      isOpen = false
+      group.committed.set(0, 1)
+      assert.equal(request.requireStable, true)
+      return {
+        topics: [{ name: 't', partitions: [{ partitionIndex: 0, committedOffset: -1, errorCode: UNSTABLE_OFFSET_COMMIT }] }],
+      }
+    }
+    const consumer = await connected()
+    const seen: string[] = []
+    await consumer.run({ eachMessage: async ({ message }) => void seen.push(String(message.value)) })
+    await until(() => group.committed.get(0) === 2, 'the rest is committed')
+    assert.deepEqual(seen, ['b'])
+    assert.deepEqual(crashes, [])
+  })
 })

@@ -194,6 +194,8 @@ export class Membership {
       const response = await coordinator.send('OffsetFetch', {
         groupId,
         topics: Object.entries(assignment).map(([name, partitionIndexes]) => ({ name, partitionIndexes: [...partitionIndexes] })),
+        // KIP-447: what an open transaction is about to commit is waited for, or its records would be read twice.
+        ...(coordinator.versionOf('OffsetFetch') >= 7 ? { requireStable: true } : {}),
       })
       if (response.errorCode !== 0) return response.errorCode
       for (const { name, partitions } of response.topics)
