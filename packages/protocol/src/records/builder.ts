@@ -69,6 +69,8 @@ export class BatchBuilder {
   private readonly maxBytes: number
   private readonly baseOffset: number
   private built = false
+  /** No long text has had other characters so far. */
+  private isAscii = true
 
   constructor(private readonly options: BatchOptions = {}) {
     this.maxBytes = options.maxBytes ?? LARGEST_SIZE
@@ -100,7 +102,8 @@ export class BatchBuilder {
     const baseTimestamp = first && this.options.deleteHorizonMs === undefined ? record.timestamp : this.baseTimestamp
     const timestampDelta = difference(record.timestamp, baseTimestamp)
     const keyLength = lengthOf(key)
-    const valueLength = lengthOf(value)
+    const isGuessed = this.mayBeAscii(value, keyLength)
+    const valueLength = isGuessed ? value.length : lengthOf(value)
 
     let bodySize =
       1 + sizeOfVarlong(timestampDelta) + sizeOfVarint(offsetDelta) + sizeOfVarint(keyLength) + sizeOfVarint(valueLength)
@@ -119,7 +122,14 @@ export class BatchBuilder {
     at = writeVarlong(bytes, at, timestampDelta)
     at = writeVarint(bytes, at, offsetDelta)
     at = writePart(bytes, at, key, keyLength)
-    at = writePart(bytes, at, value, valueLength)
+    if (isGuessed) {
+      const start = writeVarint(bytes, at, valueLength)
+      at = start + (bytes as unknown as Writable).utf8Write(value, start, MOST_BYTES_A_UNIT * valueLength)
+      if (at !== start + valueLength) {
+        this.isAscii = false
+        return this.tryAppend(record)
+      }
+    } else at = writePart(bytes, at, value, valueLength)
     at = writeVarint(bytes, at, headerCount)
     for (let i = 0; i < headerCount; i++) {
       const header = headers![i]!
@@ -175,6 +185,16 @@ export class BatchBuilder {
     RECORD_BATCH.crc.set(bytes, 0, crc32c(bytes, RECORD_BATCH.attributes.at))
   }
 
+  /**
+   * A long text is taken for ASCII until one is not, and so written in one pass instead of measured first. The room must do for the worst:
+   * there the engine writes without measuring, and a text that is longer than it was taken for is written whole, so that this is seen.
+   */
+  private mayBeAscii(value: Buffer | string | null, keyLength: number): value is string {
+    if (!this.isAscii || typeof value !== 'string' || value.length <= SHORT_STRING) return false
+    const most = this.end + MOST_BYTES_BEFORE_VALUE + Math.max(keyLength, 0) + MOST_BYTES_A_UNIT * value.length
+    return most <= this.bytes.length
+  }
+
   private room(size: number): Buffer {
     const needed = this.end + size
     if (needed > LARGEST_SIZE) throw new RangeError(`a batch of ${needed} bytes is too large`)
@@ -186,6 +206,11 @@ export class BatchBuilder {
     return this.bytes
   }
 }
+
+/** Bytes that UTF-8 takes at most for each unit of a string's length. */
+const MOST_BYTES_A_UNIT = 3
+/** Lengths, attributes, timestamp and offset of a record, each in its longest form. */
+const MOST_BYTES_BEFORE_VALUE = 5 + 1 + 10 + 5 + 5 + 5
 
 /** Strings up to this length are measured and written here: calling into the engine costs more. */
 const SHORT_STRING = 32
