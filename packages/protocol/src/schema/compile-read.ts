@@ -18,9 +18,11 @@ const PREALLOCATED = 1 << 16
 
 export function compileRead(name: string, plan: StructPlan, int64: Int64Reading): (reader: Reader) => unknown {
   const source = new Source()
-  source.line('const b = r.bytes, d = viewOf(b), q = b.byteOffset; let p = r.at, e = r.end, n = 0, h = 0, l = 0;')
+  source.line(
+    'const b = r.bytes, d = viewOf(b), q = b.byteOffset; let p = r.at, e = r.end, n = 0, h = 0, l = 0, m = r.itemsLeft;',
+  )
   const value = emitStruct(source, plan, int64)
-  source.line(`r.at = p; return ${value};`)
+  source.line(`r.at = p; r.itemsLeft = m; return ${value};`)
   const body = `'use strict'; return function read${name}(r) {\n${source}\n}`
   const make = new Function('FAILED', 'EMPTY', 'viewOf', 'readText', 'readLongVarint', 'uuidAt', 'canBeWrittenAgain', body)
   return make(FAILED, EMPTY_BYTES, viewOf, readText, readLongVarint, uuidAt, canBeWrittenAgain)
@@ -196,6 +198,7 @@ function emitArray(source: Source, field: FieldPlan, target: string, int64: Int6
   const tooMany = minSize === 1 ? 'n > e - p' : `n * ${minSize} > e - p`
   if (field.nullable) source.line(`if (n < 0) ${target} = null; else { if (${tooMany}) throw FAILED;`)
   else source.line(`{ if (n < 0 || ${tooMany}) throw FAILED;`)
+  source.line('if (n > m) throw FAILED; m -= n;')
   if (typeof item === 'string' && FIXED_SIZE[item] !== null) emitFixedItems(source, field, item, FIXED_SIZE[item], target, int64)
   else emitItems(source, field, item, target, int64)
   source.line('}')
@@ -256,6 +259,7 @@ function emitTaggedSection(source: Source, plan: StructPlan, variables: Map<Fiel
   source.line('if (b[p] === 0) p++; else {') // by far the most frequent case: nothing tagged
   source.line(`let ${count} = 0, ${tag} = 0, ${size} = 0;`)
   emitVarint(source, count)
+  source.line(`if (${count} > m) throw FAILED; m -= ${count};`)
   source.line(`for (let ${index} = 0; ${index} < ${count}; ${index}++) {`)
   emitVarint(source, tag)
   emitVarint(source, size)

@@ -150,6 +150,32 @@ describe(`hostile bytes (SEED=${SEED})`, function () {
     fc.assert(property, { numRuns: 3000, seed: SEED })
   })
 
+  it('with more items than may come are refused, with as many they are not, in every message and version', () => {
+    for (const schema of MESSAGES) {
+      for (const version of versionsOf(schema)) {
+        const property = fc.property(arbitraryInput(planOf(schema, version)), (input) => {
+          const writer = new Writer()
+          codecOf(schema, version).write(writer, input as Input<Message>)
+          const bytes = writer.toBuffer()
+          const plenty = 1_000_000
+          for (const codec of [codecOf(schema, version), interpretedCodec(schema, version)]) {
+            const free = new Reader(bytes, 0, bytes.length, plenty)
+            const body = codec.read(free, 'exact')
+            const count = plenty - free.itemsLeft
+            assert.deepEqual(codec.read(new Reader(bytes, 0, bytes.length, count), 'exact'), body)
+            if (count === 0) continue
+            const short = new Reader(bytes, 0, bytes.length, count - 1)
+            assert.throws(() => codec.read(short, 'exact'), {
+              name: 'DecodeError',
+              message: /items are more than the \d+ that may still come/,
+            })
+          }
+        })
+        fc.assert(property, { numRuns: 10, seed: SEED })
+      }
+    }
+  })
+
   it('announcing two billion items are refused before anything is made for them', () => {
     const bytes = Buffer.from('7fffffff', 'hex')
     assert.throws(

@@ -61,7 +61,9 @@ function defaultOf(field: FieldPlan, int64: Int64Reading): unknown {
 }
 
 function readTaggedSection(reader: Reader, plan: StructPlan, struct: Struct, int64: Int64Reading, path: Path): void {
+  const sectionStart = reader.at
   const count = reader.unsignedVarint()
+  reader.takeItems(count, sectionStart)
   const unknown: UnknownTaggedField[] = []
   for (let index = 0; index < count; index++) {
     const tag = reader.unsignedVarint()
@@ -74,8 +76,9 @@ function readTaggedSection(reader: Reader, plan: StructPlan, struct: Struct, int
     path.push(field.name)
     const start = reader.at
     reader.view(size)
-    const inner = new Reader(reader.bytes, start, start + size)
+    const inner = new Reader(reader.bytes, start, start + size, reader.itemsLeft)
     struct[field.name] = readField(inner, field, int64, path)
+    reader.itemsLeft = inner.itemsLeft
     if (inner.remaining > 0) inner.fail(`tagged field says ${size} bytes and has ${size - inner.remaining}`)
     path.pop()
   }
@@ -99,6 +102,7 @@ function readArray(reader: Reader, field: FieldPlan, int64: Int64Reading, path: 
   // Memory follows what has arrived, never what a length announces.
   if (count * Math.max(1, itemMinSize(item, field.compact)) > reader.remaining)
     reader.fail(`${count} items cannot be in the ${reader.remaining} bytes left`, start)
+  reader.takeItems(count, start)
   const items: unknown[] = []
   for (let index = 0; index < count; index++) {
     path.push(index)

@@ -112,6 +112,28 @@ describe('frames', () => {
     assert.equal(decodeBody(FetchRequest, 11, body).maxBytes, 0x7fffffff)
   })
 
+  it('of requests have at most 200,000 items', () => {
+    const framing = new Framing(APIS.DescribeGroups, 0)
+    const frameOf = (count: number) =>
+      Buffer.concat(
+        encodeRequest({
+          api: 'DescribeGroups',
+          version: 0,
+          correlationId: 1,
+          clientId: null,
+          body: { groups: new Array(count).fill('g') },
+        }),
+      ).subarray(4)
+    assert.equal((framing.readRequest(frameOf(200_000)).body as { groups: string[] }).groups.length, 200_000)
+    assert.throws(
+      () => framing.readRequest(frameOf(200_001)),
+      (error) =>
+        error instanceof DecodeError &&
+        error.field === 'groups' &&
+        /200001 items are more than the 200000 that may still come/.test(error.message),
+    )
+  })
+
   it('of a running broker to ApiVersions are read and written again, unknown versions of it answered in version 0', () => {
     const rows = vectors.json<{ case: string; request: string; reply: string }[]>('messages/live/apiversions.json')
     const answered = rows.filter((row) => row.reply !== 'closed')

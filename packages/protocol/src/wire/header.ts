@@ -91,6 +91,12 @@ export function encodeResponse<Name extends ApiName>(response: ResponseFrame<Nam
   return new Framing(APIS[response.api], response.version).writeResponse(response.correlationId, response.body as Input<Message>)
 }
 
+/**
+ * Items of all lists of a request together, tagged fields that are not known among them. A name of one byte becomes a string, an entry of
+ * the answer and more: some 400 bytes, so that a frame of 100 MB could take more memory than there is.
+ */
+export const MOST_REQUEST_ITEMS = 200_000
+
 /** The frames of one API in one version, for whoever serves many: what to read and write them with is looked up once. */
 export class Framing {
   readonly #api: Api
@@ -105,14 +111,17 @@ export class Framing {
     this.#hasClientId = requestHeaderVersion(api, version) > 0
   }
 
-  /** A whole request frame (without its size); bytes behind the body are ignored. Throws DecodeError. */
+  /**
+   * A whole request frame (without its size); bytes behind the body are ignored. Throws DecodeError, also for more items in its lists than
+   * `MOST_REQUEST_ITEMS`.
+   */
   readRequest(frame: Buffer): { readonly correlationId: number; readonly clientId: string | null; readonly body: unknown } {
     const version = this.#version
     this.#request ??= {
       header: codecOf(RequestHeader, requestHeaderVersion(this.#api, version)),
       body: codecOf<Message>(this.#api.request, version),
     }
-    const reader = new Reader(frame)
+    const reader = new Reader(frame, 0, frame.length, MOST_REQUEST_ITEMS)
     const { correlationId, clientId } = this.#request.header.read(reader)
     // Where the header has no client id, the reader gives what a missing string is.
     return { correlationId, clientId: this.#hasClientId ? clientId : null, body: this.#request.body.read(reader) }

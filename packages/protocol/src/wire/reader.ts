@@ -5,23 +5,35 @@ import { base64urlAt, utf8At } from './buffer-slices.js'
 import { DecodeError } from './failures.js'
 import { type Int64Reading, MAX_SAFE, MAX_STRING_BYTES, ZERO_UUID } from './primitives.js'
 
+/** No list says that it is longer. */
+const ANY_COUNT = 2 ** 31 - 1
+
 export class Reader {
   /** Index in `bytes` of the next byte to read. */
   at: number
   /** Index in `bytes` where reading must stop. */
   readonly end: number
+  /** How many more items may be read, of all lists together: each takes far more memory than the one byte that it may be here. */
+  itemsLeft: number
 
   constructor(
     readonly bytes: Buffer,
     at = 0,
     end: number = bytes.length,
+    mostItems: number = ANY_COUNT,
   ) {
     this.at = at
     this.end = end
+    this.itemsLeft = mostItems
   }
 
   get remaining(): number {
     return this.end - this.at
+  }
+
+  takeItems(count: number, position: number): void {
+    if (count > this.itemsLeft) this.fail(`${count} items are more than the ${this.itemsLeft} that may still come`, position)
+    this.itemsLeft -= count
   }
 
   fail(reason: string, position: number = this.at): never {
