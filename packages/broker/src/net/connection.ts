@@ -13,7 +13,7 @@ import { type Receiver, receive } from './receive.js'
 /** What became of a request: the slices of the answer's frame, each held for the connection; nothing to send; or a reason to close. */
 export type Reply = readonly Buffer[] | 'none' | { readonly close: string }
 
-/** Serves one frame (without its length): what became of it, or 'later' and one call of `answered`. Must not throw. */
+/** Serves one frame (without its length): what became of it, or 'later' and, in another turn, one call of `answered`. Must not throw. */
 export type ServeFrame = (frame: Buffer, connection: Connection, answered: (reply: Reply) => void) => Reply | 'later'
 
 export interface ConnectionOwner {
