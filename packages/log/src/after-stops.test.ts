@@ -1,5 +1,6 @@
 /** Stops that the crash simulator found and that went wrong once: each as small as it can be told. */
 import assert from 'node:assert/strict'
+import { endTransactionMarker } from '@mq/protocol'
 import { readOffsets } from './checkpoint.js'
 import { clean, compacted, end, put, stored } from './cleaner.test.support.js'
 import { appended, batch, type Harness, harness, produce, settled } from './log.test.support.js'
@@ -39,6 +40,27 @@ describe('a start after a stop', () => {
     assert.equal(await clean(made), 1)
     const again = await compacted({ disk: made.disk.crash() })
     assert.deepEqual(await stored(again.log), ['1:a=new', '2:COMMIT'])
+  })
+
+  it('takes no transaction for open whose end went with the oldest segments', async () => {
+    const made = await harness()
+    const open = { producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true }
+    appended(await produce(made.log, batch(open)))
+    await made.directories.close()
+    await made.reopen()
+    const marker = { producerId: 1, producerEpoch: 0, commit: false, coordinatorEpoch: 0, timestamp: made.time.now() }
+    appended(await made.log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
+    await made.log.roll()
+    await add(made, 'a')
+    made.log.updateHighWatermark(3)
+    await made.log.deleteRecordsBefore(2)
+    assert.equal(await made.log.applyRetention(), 1)
+    const disk = killed(made.disk)
+    assert.notEqual(disk.statNow('/data/t-0/00000000000000000001.snapshot'), null)
+    disk.removeNow('/data/t-0/00000000000000000002.snapshot')
+    const { log } = await harness({ disk })
+    log.updateHighWatermark(3)
+    assert.deepEqual([log.logStartOffset, log.lastStableOffset], [2, 3])
   })
 
   it('says no more of a log that was killed in a truncation than is there', async () => {

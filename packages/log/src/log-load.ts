@@ -184,6 +184,8 @@ class Loading {
   async #findSegments(): Promise<void> {
     const { context, folder, config } = this.request
     const sorted = this.listing.offsetsOf('log')
+    // What lay between such a snapshot and the first segment is gone, with the end of what was open then.
+    if (sorted.length > 0) this.snapshots.removeWhereNow((offset) => offset < sorted[0]!)
     const bases = new Set(sorted)
     for (const { name, file } of this.listing.segmentFiles) {
       const isIndex = file.kind === 'index' || file.kind === 'timeindex' || file.kind === 'txnindex'
