@@ -44,7 +44,11 @@ export class RawConnection {
     // Bytes of an answer that is not whole yet end no wait.
     for (const until = performance.now() + withinMs; this.#frames.length === 0 && !this.isClosed; ) {
       const left = until - performance.now()
-      if (left <= 0) break
+      if (left <= 0) {
+        // What came while this process was busy with something else is read after the timers: it is no silence of the broker's.
+        await new Promise(setImmediate)
+        break
+      }
       await new Promise((done) => {
         const late = setTimeout(done, left)
         this.#waiting = () => {
