@@ -16,6 +16,7 @@ import { DirectoryHealth } from './log-context.js'
 import { LogDirectory, LogDirectoryError } from './log-directory.js'
 import { InlineOffload } from './offload.js'
 import { OpenFiles } from './open-files.js'
+import { PacedDisk } from './paced-disk.js'
 import {
   type Clock,
   type Disk,
@@ -130,8 +131,8 @@ export class BrokerLogDirectories implements LogDirectories {
 
   async #open(): Promise<void> {
     const options = this.#options
+    const files = new OpenFiles(options.disk, options.openFilesLimit)
     const shared = {
-      disk: options.disk,
       clock: options.clock,
       timers: options.timers,
       random: options.random,
@@ -140,7 +141,6 @@ export class BrokerLogDirectories implements LogDirectories {
       pause: options.pause,
       offload: this.offload,
       removals: this.#removals,
-      files: new OpenFiles(options.disk, options.openFilesLimit),
       tail: new TailCache(options.tailCacheBytes ?? 64 * 1024 * 1024),
       memory: options.memory ?? new SlabPool(),
       indexMemory: new IndexMemory(options.indexMemoryBytes ?? 32 * 1024 * 1024),
@@ -151,9 +151,16 @@ export class BrokerLogDirectories implements LogDirectories {
         shared.logger.error({ directory: dir, error: error.message }, 'log directory is offline')
         options.whenDirectoryFails?.(dir, error)
       })
+      const disk = new PacedDisk(options.disk)
       const directory = new LogDirectory({
-        context: { ...shared, directory: health, cleanerOffsets: new CleanerOffsets(options.disk, dir, shared.logger) },
-        processes: options.processes,
+        context: {
+          ...shared,
+          disk,
+          files: files.on(disk),
+          directory: health,
+          cleanerOffsets: new CleanerOffsets(disk, dir, shared.logger),
+        },
+        locking: options,
         brokerId: options.brokerId,
         clusterId: options.clusterId,
         topicConfig: options.topicConfig,

@@ -25,12 +25,11 @@ import {
   metaPropertiesToText,
   readMetaProperties,
 } from './directory-files.js'
-import { lockDirectory, unlockDirectory } from './directory-lock.js'
+import { type Locking, lockDirectory, unlockDirectory } from './directory-lock.js'
 import { markedFolderName, partitionFolder } from './folder-names.js'
 import { type ConfigBox, PartitionLog } from './log.js'
 import type { DirectoryHealth, LogContext } from './log-context.js'
 import { type LoadRequest, loadLog } from './log-load.js'
-import type { Processes } from './ports.js'
 import { RecoveryProgress, unflushedBytes } from './recovery-progress.js'
 import type { TopicConfig } from './topic-config.js'
 import { readIfThere } from './whole-file.js'
@@ -58,7 +57,8 @@ export function readDirectoryOwner(disk: LogContext['disk'], directory: string):
 
 export interface DirectoryOptions {
   readonly context: LogContext
-  readonly processes: Processes
+  /** The disk as others of this process see it: they hold the lock by it. */
+  readonly locking: Locking
   readonly brokerId: number
   /** Undefined: whatever the directory has. */
   readonly clusterId: string | undefined
@@ -114,13 +114,12 @@ export class LogDirectory {
   /** Takes the directory into use. @throws LogDirectoryError, DiskError */
   async claim(): Promise<void> {
     await makeDirectory(this.#disk, this.path)
-    const { processes, context } = this.#options
-    const holder = await lockDirectory({ disk: this.#disk, processes, clock: context.clock }, this.path)
+    const holder = await lockDirectory(this.#options.locking, this.path)
     if (holder !== null) throw new LogDirectoryError('locked', this.path, `in use by ${holder}`)
     try {
       await this.#checkOwner()
     } catch (error) {
-      unlockDirectory(this.#disk, this.path)
+      unlockDirectory(this.#options.locking.disk, this.path)
       throw error
     }
     this.wasClean = this.#disk.statNow(this.#pathOf(CLEAN_SHUTDOWN)) !== null
@@ -385,12 +384,12 @@ export class LogDirectory {
         this.health.failWith(error)
       }
     }
-    unlockDirectory(this.#disk, this.path)
+    unlockDirectory(this.#options.locking.disk, this.path)
   }
 
   /** Lets go of the files as they are. */
   async abandon(): Promise<void> {
     for (const log of this.logs.values()) await log.abandon()
-    unlockDirectory(this.#disk, this.path)
+    unlockDirectory(this.#options.locking.disk, this.path)
   }
 }

@@ -180,9 +180,12 @@ export class LogState {
     const { context } = this
     if (upTo <= this.recoveryPoint || context.directory.isOffline || this.isClosed) return
     const { active } = this.segments
-    const target = upTo > active.baseOffset ? this.logEndOffset : upTo
+    let target = upTo > active.baseOffset ? this.logEndOffset : upTo
+    const begins = () => {
+      target = this.logEndOffset
+    }
     for (const segment of this.segments.between(this.recoveryPoint, target)) {
-      await this.#syncSegment(segment, segment === active ? 'data' : 'all')
+      await this.#syncSegment(segment, segment === active ? () => segment.syncData(begins) : () => this.#syncClosed(segment))
     }
     await this.epochFile.settled()
     if (this.#namesChanged) {
@@ -197,14 +200,17 @@ export class LogState {
     this.lastFlushAt = context.clock.monotonic()
   }
 
-  async #syncSegment(segment: Segment, what: 'data' | 'all'): Promise<void> {
+  async #syncClosed(segment: Segment): Promise<void> {
+    segment.writeIndexesNow()
+    await segment.sync()
+    await this.snapshots.sync(segment.baseOffset)
+    const next = this.segments.after(segment)
+    if (next !== undefined) await this.snapshots.sync(next.baseOffset)
+  }
+
+  async #syncSegment(segment: Segment, sync: () => Promise<void>): Promise<void> {
     try {
-      if (what === 'data') return await segment.syncData()
-      segment.writeIndexesNow()
-      await segment.sync()
-      await this.snapshots.sync(segment.baseOffset)
-      const next = this.segments.after(segment)
-      if (next !== undefined) await this.snapshots.sync(next.baseOffset)
+      await sync()
     } catch (error) {
       // Retention may take a segment away while it is synced; nobody needs it any more then.
       if (this.segments.all.includes(segment)) throw error

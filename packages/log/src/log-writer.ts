@@ -173,7 +173,9 @@ export class LogWriter {
     const { state } = this
     const { active } = state.segments
     const { bytes, batches, lastOffset, maxTimestamp } = admitted
-    active.appended({ lastOffset, maxTimestamp, sizeInBytes: bytes.length })
+    // A leader appends one batch at a time, and knows all of it.
+    if (batches.length === 1) active.appended({ lastOffset, maxTimestamp, sizeInBytes: bytes.length })
+    else for (const batch of batches) active.appended(batch)
     for (const entry of aborted) active.txns.append(entry)
     for (const batch of batches) state.tail.add(batch.baseOffset, batch.lastOffset, batches.length === 1 ? bytes : batch.slice())
     state.logEndOffset = lastOffset + 1

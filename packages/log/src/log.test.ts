@@ -450,6 +450,47 @@ describe('a copy of another log (a follower)', () => {
     assert.deepEqual(log.endOffsetForEpoch(1), { epoch: 1, endOffset: 15 })
   })
 
+  it('has an index entry for each batch that is due, as Apache Kafka 3.9.1 makes them of the same appends', async () => {
+    const { log, disk, directories } = await harness({ config: { 'index.interval.bytes': 100 } })
+    let offset = 0
+    for (const [count, time] of [
+      [1, 1000],
+      [5, 2000],
+      [4, 3000],
+      [1, 3500],
+      [2, 4000],
+    ] as const) {
+      const batches = Array.from({ length: count }, (_, at) => {
+        const timestamp = time + (at % 3) * 10 + at
+        return batch({ baseOffset: offset++, leaderEpoch: 3, timestamp, keys: [null], values: [Buffer.alloc(50)] })
+      })
+      appended(await copy(log, Buffer.concat(batches)))
+    }
+    await directories.close()
+    const wordsOf = (kind: string) => {
+      const bytes = disk.readFileNow(`/data/t-0/00000000000000000000.${kind}`)
+      return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
+    }
+    // Each batch takes 118 bytes; the first of all is never due.
+    const positions = Array.from({ length: 12 }, (_, at) => [at + 1, (at + 1) * 118])
+    assert.deepEqual(wordsOf('index'), positions.flat())
+    const times = [
+      [2000, 1],
+      [2011, 2],
+      [2022, 3],
+      [3000, 6],
+      [3011, 7],
+      [3022, 8],
+      [3500, 10],
+      [4000, 11],
+      [4011, 12],
+    ]
+    assert.deepEqual(
+      wordsOf('timeindex'),
+      times.flatMap(([time, last]) => [0, time, last]),
+    )
+  })
+
   it('refuses damaged bytes and offsets that go back', async () => {
     const { log } = await harness()
     appended(await copy(log, batch({ baseOffset: 5, leaderEpoch: 0 })))

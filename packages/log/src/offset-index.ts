@@ -4,8 +4,8 @@
  *   entry (8 bytes):  | relative offset int32 | position int32 |
  *
  * Valid if and only if: the size is a multiple of 8, offsets rise, positions rise, none lies before the segment's base offset.
- * An entry says: the batch (or the append) that begins at `position` ends with `offset`. Everything at or after an offset is at
- * or after the position of its floor entry, so a reader walks on from there. Rebuilt from the data file at any time.
+ * An entry says: the batch that begins at `position` ends with `offset`. Everything at or after an offset is at or after the
+ * position of its floor entry, so a reader walks on from there. Rebuilt from the data file at any time.
  *
  * A look-up goes from the outside in, because what it costs is memory that is in no cache near by:
  *

@@ -8,12 +8,20 @@ const MOST_OPEN = 1000
 
 export class OpenFiles {
   /** In the order in which they were opened; one that was used since it was looked at last is spared once. */
-  readonly #open = new Set<LazyFile>()
+  readonly #open: Set<LazyFile>
 
   constructor(
     readonly disk: Disk,
     readonly limit: number = MOST_OPEN,
-  ) {}
+    open = new Set<LazyFile>(),
+  ) {
+    this.#open = open
+  }
+
+  /** Those of one log directory, which has a disk of its own: the limit is for all of them together. */
+  on(disk: Disk): OpenFiles {
+    return new OpenFiles(disk, this.limit, this.#open)
+  }
 
   get count(): number {
     return this.#open.size

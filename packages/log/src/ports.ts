@@ -90,8 +90,11 @@ export interface DiskFile {
   read(into: Buffer, position: number): Promise<number>
   /** Cuts, or extends by zeros. */
   truncateNow(sizeInBytes: number): void
-  /** Makes the bytes, and the size, durable. After it failed once nothing can be promised of this file any more. */
-  dataSync(): Promise<void>
+  /**
+   * Makes the bytes, and the size, durable. After it failed once nothing can be promised of this file any more.
+   * @param begins called by a disk that has it wait: what is written before then is made durable, too
+   */
+  dataSync(begins?: () => void): Promise<void>
   closeNow(): void
 }
 

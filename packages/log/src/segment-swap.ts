@@ -2,10 +2,11 @@
  * Puts a cleaned segment in the place of those that it was made from, so that a stop at any moment leaves the old ones or the new one
  * (interrupted.ts finishes what was begun). As Kafka orders the steps, with the names made durable between them:
  *
- *   1  new   .cleaned → .swap            from here on the new one counts
- *   2  old   → .deleted                  readers find the new one from here on
- *   3  new   .swap → its name, the data file first: once it has it, nothing in its place is removed any more
- *   4  the same for the indexes
+ *   1  new   its bytes are made durable
+ *   2  new   .cleaned → .swap            from here on the new one counts
+ *   3  old   → .deleted                  readers find the new one from here on
+ *   4  new   .swap → its name, the data file first: once it has it, nothing in its place is removed any more
+ *   5  the same for the indexes
  *
  * Only names change, at once and between appends; what waits for the disk does not hold them up. Nothing else changes or removes
  * these segments meanwhile (log-compaction.ts).
@@ -31,6 +32,7 @@ export async function swapSegments(
   next.indexSuffix = '.cleaned'
   const problem = next.loadTxnsNow()
   if (problem !== null) throw new Error(`${next.pathOf('txnindex')}: ${problem}`)
+  await next.sync()
 
   await between(() => {
     renameDataNow(next, '.swap')

@@ -27,8 +27,8 @@ export interface Folder {
   readonly path: string
 }
 
-/** What an append tells its segment. */
-export interface AppendedBytes {
+/** What an append tells its segment of each batch. */
+export interface AppendedBatch {
   readonly lastOffset: number
   readonly maxTimestamp: number
   readonly sizeInBytes: number
@@ -207,8 +207,8 @@ export class Segment {
     return first >= 0 ? messageTimestamp - first : now - this.createdAt
   }
 
-  /** Bytes that an append put at the end of the file are now part of the segment. */
-  appended({ lastOffset, maxTimestamp, sizeInBytes }: AppendedBytes): void {
+  /** A batch that an append put at the end of the file is now part of the segment. Each that is due has its index entries. */
+  appended({ lastOffset, maxTimestamp, sizeInBytes }: AppendedBatch): void {
     const { offsets, times } = this.indexes
     const position = this.sizeInBytes
     if (position === 0) this.firstBatchTimestamp = maxTimestamp
@@ -270,9 +270,12 @@ export class Segment {
     if (this.config().preallocate) this.data.now().truncateNow(this.sizeInBytes)
   }
 
-  /** The batches survive a stop of the machine once this resolves; the indexes may have to be built again. */
-  syncData(): Promise<void> {
-    return this.data.pinned((file) => file.dataSync())
+  /**
+   * The batches survive a stop of the machine once this resolves; the indexes may have to be built again.
+   * @param begins called when it begins, if it had to wait: those that were appended before then survive, too
+   */
+  async syncData(begins?: () => void): Promise<void> {
+    await this.data.pinned((file) => file.dataSync(begins))
   }
 
   /** Everything that was appended survives a stop of the machine once this resolves. */

@@ -23,7 +23,7 @@ const DATA = /^\/data$/
 
 export const SYNCS: Readonly<Record<string, Sync>> = {
   'the data of the active segment, at a flush': { kind: 'sync', path: LOG, by: /Segment\.syncData < #syncSegment/ },
-  'the data of a closed segment, at a flush': { kind: 'sync', path: LOG, by: /Segment\.sync < #syncSegment/ },
+  'the data of a closed segment, at a flush': { kind: 'sync', path: LOG, by: /Segment\.sync < #syncClosed/ },
   'the data that stays, at a truncation': { kind: 'sync', path: LOG, by: /Segment\.syncData < #truncateTo/ },
   'the data that stays, after recovery cut it': {
     kind: 'sync',
@@ -40,24 +40,24 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
   'an offset index, at a flush': {
     kind: 'sync',
     path: /\.index$/,
-    by: /Segment\.syncIndexes < Segment\.sync < #syncSegment/,
-    seed: 58,
+    by: /Segment\.syncIndexes < Segment\.sync < #syncClosed/,
+    seed: 12,
   },
-  'an offset index, at a clean stop': { kind: 'sync', path: /\.index$/, by: /Segment\.syncIndexes < #settle/ },
-  'a time index, at a flush': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.sync < #syncSegment/ },
-  'a time index, at a clean stop': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.syncIndexes < #settle/, seed: 14 },
-  'a transaction index, at a flush': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.sync < #syncSegment/ },
-  'a transaction index, at a clean stop': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.syncIndexes < #settle/, seed: 13 },
+  'an offset index, at a clean stop': { kind: 'sync', path: /\.index$/, by: /Segment\.syncIndexes < #settle/, seed: 2 },
+  'a time index, at a flush': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.sync < #syncClosed/ },
+  'a time index, at a clean stop': { kind: 'sync', path: /\.timeindex$/, by: /Segment\.syncIndexes < #settle/, seed: 10 },
+  'a transaction index, at a flush': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.sync < #syncClosed/, seed: 3 },
+  'a transaction index, at a clean stop': { kind: 'sync', path: /\.txnindex$/, by: /Segment\.syncIndexes < #settle/, seed: 2 },
   'a producer snapshot, at a flush': {
     kind: 'sync',
     path: /\.snapshot$/,
-    by: /Snapshots\.sync < #syncSegment/,
+    by: /Snapshots\.sync < #syncClosed/,
     harmless: 'a start builds producers again from the records',
   },
-  'a producer snapshot, at a clean stop': { kind: 'sync', path: /\.snapshot$/, by: /Snapshots\.sync < #settle/, seed: 4 },
+  'a producer snapshot, at a clean stop': { kind: 'sync', path: /\.snapshot$/, by: /Snapshots\.sync < #settle/, seed: 9 },
   'the partition folder, at a flush': { kind: 'syncDirectory', path: FOLDER, by: /^#flushNow/, seed: 2 },
-  'the partition folder, at a clean stop': { kind: 'syncDirectory', path: FOLDER, by: /^#settle/, seed: 10 },
-  'the partition folder, at a truncation': { kind: 'syncDirectory', path: FOLDER, by: /^#truncateTo/, seed: 3 },
+  'the partition folder, at a clean stop': { kind: 'syncDirectory', path: FOLDER, by: /^#settle/, seed: 13 },
+  'the partition folder, at a truncation': { kind: 'syncDirectory', path: FOLDER, by: /^#truncateTo/, seed: 4 },
   'the partition folder, after recovery removed segments': {
     kind: 'syncDirectory',
     path: FOLDER,
@@ -70,30 +70,24 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
     by: /applyRetention|^Cleaner\.runOnce/,
     seed: 3,
   },
-  'the data of a cleaned segment': { kind: 'sync', path: /\.log\.cleaned$/, by: /Segment\.sync < #cleanGroup/, seed: 12 },
+  'the data of a cleaned segment': { kind: 'sync', path: /\.log\.cleaned$/, by: /Segment\.sync < swapSegments/, seed: 12 },
   'an offset index of a cleaned segment': {
     kind: 'sync',
     path: /\.index\.cleaned$/,
-    by: /Segment\.sync < #cleanGroup/,
-    seed: 105,
+    by: /Segment\.sync < swapSegments/,
+    seed: 200,
   },
   'a time index of a cleaned segment': {
     kind: 'sync',
     path: /\.timeindex\.cleaned$/,
-    by: /Segment\.sync < #cleanGroup/,
+    by: /Segment\.sync < swapSegments/,
     seed: 12,
   },
   'a transaction index of a cleaned segment': {
     kind: 'sync',
     path: /\.txnindex\.cleaned$/,
-    by: /Segment\.sync < #cleanGroup/,
-    seed: 89,
-  },
-  'the partition folder, with a cleaned segment': {
-    kind: 'syncDirectory',
-    path: FOLDER,
-    by: /^#cleanGroup/,
-    harmless: 'the first step of the swap syncs the same names',
+    by: /Segment\.sync < swapSegments/,
+    seed: 12,
   },
   'the partition folder, at a swap': { kind: 'syncDirectory', path: FOLDER, by: /^sync < swapSegments/, seed: 12 },
   'the partition folder, at a swap that a start finishes': {
@@ -107,7 +101,7 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
     kind: 'syncDirectory',
     path: DATA,
     by: /^LogDirectory\.claim/,
-    seed: 3,
+    seed: 2,
   },
   'the folder of the log directory, when it is made': { kind: 'syncDirectory', path: /^\/$/, by: /^makeDirectory/ },
   'a temporary leader-epoch-checkpoint': { kind: 'sync', path: /leader-epoch-checkpoint\.tmp$/, by: /^writeAtomically/ },
@@ -122,7 +116,7 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
     kind: 'sync',
     path: /recovery-point-offset-checkpoint\.tmp$/,
     by: /^writeAtomically/,
-    seed: 22,
+    seed: 1,
   },
   'a temporary log-start-offset-checkpoint': { kind: 'sync', path: /log-start-offset-checkpoint\.tmp$/, by: /^writeAtomically/ },
   'a temporary replication-offset-checkpoint': {
@@ -166,7 +160,7 @@ export const SYNCS: Readonly<Record<string, Sync>> = {
 
 /** Frames of the disk and of the workload say nothing of who asked. */
 const OF_THE_TEST =
-  /^(Object\.|Memory|Machine\.|Life\.|Stops\.|#asked|#mustRun|#examineOne|#delayed|run$|callersOf$|isAskedBy$|LazyFile\.|IndexFile\.)/
+  /^(Object\.|Memory|Machine\.|Life\.|Stops\.|#asked|#mustRun|#examineOne|#delayed|run$|callersOf$|isAskedBy$|LazyFile\.|IndexFile\.|Paced|Syncs\.|Turns\.)/
 
 /** Who asked for the operation that is about to happen. */
 export function callersOf(): string {

@@ -211,11 +211,9 @@ class Cleaning {
     try {
       for (const source of group) await this.#cleanInto(target, source, rules)
       target.becomeInactiveNow()
-      await target.sync()
       // The age of an empty segment, and of tombstones in the old formats, is that of its file.
       disk.touchNow(target.pathOf('log'), last.modifiedMs)
       target.closeNow()
-      await disk.syncDirectory(target.folder.path)
       this.#goOn()
     } catch (error) {
       target.closeNow()
