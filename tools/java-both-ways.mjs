@@ -153,7 +153,8 @@ async function dump(files, options) {
     /^Mismatches in/m,
     /timestamp mismatch/i,
     /isvalid: false/,
-    /Non-consecutive offsets/,
+    // Compaction leaves gaps: with a clock that is far ahead, these topics are compacted while we look.
+    /Non-consecutive offsets in (?!\S*\/__(consumer_offsets|transaction_state)-\d+\/)/,
     /Found .* out of order/i,
     /Exception/,
   ]) {

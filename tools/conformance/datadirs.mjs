@@ -1,8 +1,9 @@
 // Vectors of data directories: each opens by @mq/log and serves the offsets, hashes and producers that Kafka had, committed and uncommitted.
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { DEFAULT_TOPIC_CONFIG, LogDirectories, nodeDisk, nodeProcesses } from '@mq/log'
 import { iterateAnyBatches, RecordBatch } from '@mq/protocol'
+import { summary } from '../../conformance/records-summary.js'
 
 /** The wall clock stands on the day on which the directories were made: later, producers and offsets in them would be too old. */
 const MADE = Date.UTC(2026, 10, 29, 21)
@@ -98,24 +99,6 @@ async function readAll(log, upTo) {
   return records
 }
 
-/** The counts and the two hashes of conformance/README: over offset, key and value; and over timestamps and headers too. */
-function summary(records) {
-  const [short, full] = [createHash('sha256'), createHash('sha256')]
-  for (const { offset, timestamp, key, value, headers } of records) {
-    short.update(int64(offset)).update(part(key)).update(part(value))
-    full.update(int64(offset)).update(int64(timestamp)).update(part(key)).update(part(value)).update(int32(headers.length))
-    for (const header of headers) full.update(part(Buffer.from(header.key))).update(part(header.value))
-  }
-  return {
-    records: records.length,
-    nullValues: records.filter(({ value }) => value === null).length,
-    firstOffset: records[0]?.offset ?? -1,
-    lastOffset: records.at(-1)?.offset ?? -1,
-    sha256: short.digest('hex'),
-    sha256Full: full.digest('hex'),
-  }
-}
-
 function producer(view) {
   const { producerId, producerEpoch, lastSequence, lastTimestamp, coordinatorEpoch, currentTransactionFirstOffset } = view
   const orNull = (number) => (number < 0 ? null : number)
@@ -127,20 +110,4 @@ function producer(view) {
     coordinatorEpoch: orNull(coordinatorEpoch),
     currentTransactionStartOffset: orNull(currentTransactionFirstOffset),
   }
-}
-
-function part(bytes) {
-  return bytes === null ? int32(-1) : Buffer.concat([int32(bytes.length), bytes])
-}
-
-function int32(number) {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(number)
-  return bytes
-}
-
-function int64(number) {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(BigInt(number))
-  return bytes
 }

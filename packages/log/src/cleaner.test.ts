@@ -1,11 +1,17 @@
 /** The cleaner on a log in memory: what stays, where it stops, and what becomes of logs that it cannot clean. */
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { readOffsets } from './checkpoint.js'
+import { Cleaner } from './cleaner.js'
 import { type CompactedHarness, clean, compacted, end, put, stored } from './cleaner.test.support.js'
+import { DEFAULT_CLEANER_CONFIG } from './cleaner-config.js'
+import type { PartitionLog } from './log.js'
 import { appended, batch, type HarnessOptions, PARTITION } from './log.test.support.js'
 import type { CleanSettings } from './log-compaction.js'
 import { InlineOffload } from './offload.js'
-import { ManualTime, ManualTurn } from './testing.js'
+import { SILENT } from './ports.js'
+import { ManualTime, ManualTurn, seededRandom } from './testing.js'
 
 const DAY = 86_400_000
 
@@ -413,6 +419,53 @@ describe('a compacted log', () => {
     assert.deepEqual(made.directories.cleaner!.uncleanable, [])
   })
 
+  it('makes durable what says that a transaction was committed before it takes away what that replaced', async () => {
+    const made = await compacted()
+    await put(made, 'a=1')
+    await put(made, 'a=2', { producerId: 3, producerEpoch: 0, baseSequence: 0, transactional: true })
+    await made.log.roll()
+    await end(made, 3, 'commit')
+    await put(made, 'b=1')
+    assert.equal(await clean(made), 1)
+    assert.deepEqual(await stored(made.log), ['1:a=2', '2:COMMIT', '3:b=1'])
+    const again = await compacted({ disk: made.disk.crash(), time: made.time })
+    assert.deepEqual((await stored(again.log)).slice(0, 2), ['1:a=2', '2:COMMIT'])
+  })
+
+  it('is forgotten with its log, though nobody asks which are set aside', async () => {
+    let logs: PartitionLog[] = []
+    const cleaner = cleanerOf(() => logs)
+    const aside = async () => {
+      const made = await dirty()
+      const file = made.disk.openNow('/data/t-0/00000000000000000000.log', 'readWrite')
+      file.writevNow([Buffer.from('!')], file.sizeNow() - 2)
+      logs = [made.log]
+      await cleaner.runOnce()
+      assert.equal(cleaner.uncleanable.length, 1)
+      await made.directories.close()
+      return new WeakRef(made.log)
+    }
+    const log = await aside()
+    logs = []
+    await new Promise((resume) => setImmediate(resume))
+    collectGarbage()
+    assert.equal(log.deref(), undefined)
+  })
+
+  it('is not begun any more once the cleaner is closed, whenever that is', async () => {
+    for (let turns = 0; turns < 40; turns++) {
+      const made = await dirty()
+      const cleaner = cleanerOf(() => [made.log])
+      const pass = cleaner.runOnce()
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      await cleaner.close()
+      const segment = made.disk.statNow('/data/t-0/00000000000000000000.log')!.sizeInBytes
+      await pass
+      const after = made.disk.statNow('/data/t-0/00000000000000000000.log')!.sizeInBytes
+      assert.equal(after, segment, `closed after ${turns} turns`)
+    }
+  })
+
   it('takes its directory offline when the disk fails', async () => {
     const made = await dirty()
     made.disk.faults = ({ kind, path }) => (kind === 'write' && path.endsWith('.cleaned') ? { fail: 'EIO' } : undefined)
@@ -425,6 +478,26 @@ describe('a compacted log', () => {
     assert.equal(made.directories.cleaner, null)
   })
 })
+
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
+
+/** Of these logs alone. */
+function cleanerOf(logs: () => Iterable<PartitionLog>): Cleaner {
+  const time = new ManualTime()
+  return new Cleaner({
+    config: DEFAULT_CLEANER_CONFIG,
+    logs,
+    isHeld: () => false,
+    checkpointRecoveryPoints: async () => {},
+    clock: time,
+    timers: time,
+    random: seededRandom(1),
+    logger: SILENT,
+  })
+}
 
 async function dirty(directories: HarnessOptions['directories'] = {}): Promise<CompactedHarness> {
   const made = await compacted({ directories })

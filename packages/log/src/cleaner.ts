@@ -61,7 +61,8 @@ export function cleanerProblem(config: CleanerConfig): string | null {
 export class Cleaner {
   readonly #options: CleanerOptions
   readonly #busy = new Set<PartitionLog>()
-  readonly #uncleanable = new Map<PartitionLog, Uncleanable>()
+  /** One that was deleted is forgotten with its log. */
+  readonly #uncleanable = new WeakMap<PartitionLog, Uncleanable>()
   readonly #cancels = new Set<() => void>()
   readonly #running = new Set<Promise<unknown>>()
   #cleanings = 0
@@ -81,9 +82,7 @@ export class Cleaner {
 
   /** Those that are set aside until the next start. */
   get uncleanable(): readonly Uncleanable[] {
-    const logs = new Set(this.#options.logs())
-    for (const log of this.#uncleanable.keys()) if (!logs.has(log)) this.#uncleanable.delete(log)
-    return [...this.#uncleanable.values()]
+    return [...this.#options.logs()].flatMap((log) => this.#uncleanable.get(log) ?? [])
   }
 
   /** Begins to clean, now and again. */

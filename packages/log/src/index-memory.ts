@@ -7,10 +7,6 @@ export class IndexMemory {
 
   constructor(readonly maxBytes: number) {}
 
-  get sizeInBytes(): number {
-    return this.#sizeInBytes
-  }
-
   /** The indexes of a segment that is not active were used. */
   touch(segment: Segment): void {
     this.forget(segment)

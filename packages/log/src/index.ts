@@ -26,7 +26,7 @@ export type { Log, LogPartition, ReadOptions, SegmentView, TimestampQuery } from
 export { BrokerLogDirectories, LogDirectories, type LogDirectoriesOptions } from './log-directories.js'
 export { LogDirectoryError, readDirectoryOwner } from './log-directory.js'
 export { batchesOf, type Isolation, type IterableLog, type IterateOptions, recordsOf, type StartOffset } from './log-records.js'
-export type { LogStats, SegmentStats } from './log-stats.js'
+export type { DirectoryStats, LogStats, SegmentStats } from './log-stats.js'
 export type { LogView, ReadBytesOptions } from './log-view.js'
 export { MemoryDisk } from './memory-disk.js'
 export { nodeEnvironment } from './node-environment.js'

@@ -48,6 +48,8 @@ export class LogState {
   #flushing: Promise<void> = Promise.resolve()
   /** Files were made or renamed since the folder was synced. */
   #namesChanged = true
+  /** Where the log was cut last, and where the records before that end: in the middle of a batch, or among what was compacted. */
+  #cut: { readonly at: number; readonly recordsEnd: number } | null = null
 
   constructor(
     readonly context: LogContext,
@@ -135,10 +137,11 @@ export class LogState {
 
   /** Begins a new active segment; what the old ones hold is made durable in the background. */
   rollNow(next: { readonly firstOffset: number; readonly lastOffset: number }): void {
-    // It begins where the old one ends, also where a follower's next batch begins later: then a start after a power cut knows
-    // that records are missing between two segments.
-    const isFar = next.lastOffset - this.logEndOffset > 0x7fff_ffff
-    const baseOffset = isFar ? next.firstOffset : this.logEndOffset
+    // It begins where the records of the old one end, also where a follower's next batch begins later or the log was cut behind
+    // them: then a start after a power cut knows that records are missing between two segments.
+    const end = this.#cut?.at === this.logEndOffset ? this.#cut.recordsEnd : this.logEndOffset
+    const isFar = next.lastOffset - end > 0x7fff_ffff
+    const baseOffset = isFar ? next.firstOffset : end
     const old = this.segments.active
     if (old.baseOffset === baseOffset) {
       // Nothing was written to it: the same file goes on, with empty indexes and a new age.
@@ -282,7 +285,9 @@ export class LogState {
     await this.context.disk.syncDirectory(this.folder.path)
     const active = this.segments.active
     await ensureIndexes(active, this.context.offload)
-    active.truncateNow(await this.#positionOf(active, offset), offset, this.context.clock.now())
+    const { position, recordsEnd } = await this.#endBefore(active, offset)
+    active.truncateNow(position, offset, this.context.clock.now())
+    this.#cut = { at: offset, recordsEnd }
     await active.syncData()
     await readTimes(active)
     this.logEndOffset = offset
@@ -295,14 +300,18 @@ export class LogState {
     await this.context.whenLogWentBack?.(this)
   }
 
-  /** Where the batch begins that holds the offset, or the first one after it. */
-  async #positionOf(segment: Segment, offset: number): Promise<number> {
-    const start = segment.indexes.offsets.lookup(offset).position
-    return segment.data.pinned(async (file) => {
-      for await (const batch of scanBatches(file, start, segment.sizeInBytes))
-        if (batch.lastOffset >= offset) return batch.position
-      return segment.sizeInBytes
+  /** Where the batches end that lie before the offset as a whole. */
+  async #endBefore(segment: Segment, offset: number): Promise<{ readonly position: number; readonly recordsEnd: number }> {
+    let { position } = segment.indexes.offsets.lookup(offset - 1)
+    let recordsEnd = segment.baseOffset
+    await segment.data.pinned(async (file) => {
+      for await (const batch of scanBatches(file, position, segment.sizeInBytes)) {
+        if (batch.lastOffset >= offset) break
+        recordsEnd = batch.lastOffset + 1
+        position = batch.position + batch.sizeInBytes
+      }
     })
+    return { position, recordsEnd }
   }
 
   async #rebuildProducers(offset: number): Promise<void> {
@@ -329,6 +338,7 @@ export class LogState {
     this.segments.add(segment)
     this.producers.clear()
     this.producers.endOffset = offset
+    this.#cut = null
     this.logStartOffset = offset
     this.logEndOffset = offset
     this.highWatermark = offset

@@ -40,6 +40,24 @@ export interface LogStats extends TopicPartition {
   readonly openFiles: number
 }
 
+/** All logs of a directory together. */
+export interface DirectoryStats extends Pick<LogStats, (typeof SUMMED)[number]> {
+  readonly path: string
+  readonly logs: number
+  readonly segments: number
+}
+
+const SUMMED = ['sizeInBytes', 'producers', 'openTransactions', 'indexMemoryBytes', 'openFiles'] as const
+
+export function directoryStatsOf(path: string, logs: readonly LogStats[]): DirectoryStats {
+  const sum = (figure: (log: LogStats) => number) => logs.reduce((all, log) => all + figure(log), 0)
+  const sums = Object.fromEntries(SUMMED.map((name) => [name, sum((log) => log[name])])) as Pick<
+    LogStats,
+    (typeof SUMMED)[number]
+  >
+  return { path, logs: logs.length, segments: sum(({ segments }) => segments.length), ...sums }
+}
+
 export function statsOf(state: LogState, { topic, partition }: TopicPartition): LogStats {
   const segments = state.segments.all.map(segmentStats)
   return {

@@ -4,6 +4,7 @@ import type { PartitionLog } from './log.js'
 import { appended, batch, gate, type Harness, harness, PARTITION, produce, settled, TOPIC_ID } from './log.test.support.js'
 import type { Read, ReadLimit } from './outcomes.js'
 import { ManualTurn } from './testing.js'
+import { DEFAULT_TOPIC_CONFIG } from './topic-config.js'
 
 const read = async (
   log: PartitionLog,
@@ -199,6 +200,49 @@ describe('rolling', () => {
     appended(await produce(made.log, batch({ timestamp: start + 1000 })))
     appended(await produce(made.log, batch({ timestamp: start + 1001 })))
     assert.deepEqual(bases(made), [0, 2])
+  })
+
+  it('begins it earlier by up to segment.jitter.ms, each log by another time', async () => {
+    const config = { 'segment.ms': 1000, 'segment.jitter.ms': 600 }
+    const made = await harness({ config })
+    const ages: number[] = []
+    for (let partition = 1; partition <= 6; partition++) {
+      const log = await made.directories.create({ ...PARTITION, partition }, null, { ...DEFAULT_TOPIC_CONFIG, ...config })
+      const start = made.time.now()
+      let age = 0
+      for (; log.firstSegmentOffset === log.segmentViews().at(-1)!.baseOffset; age += 10)
+        appended(await produce(log, batch({ timestamp: start + age })))
+      ages.push(age - 10)
+    }
+    assert.ok(
+      ages.every((age) => age > 400 && age <= 1010),
+      String(ages),
+    )
+    assert.ok(new Set(ages).size > 3, String(ages))
+  })
+
+  it('has all its room from the start with preallocate, and gives back what it did not need when it ends', async () => {
+    const config = { preallocate: true, 'segment.bytes': 4096 }
+    const made = await harness({ config })
+    const sizes = () =>
+      bases(made).map((base) => made.disk.statNow(`/data/t-0/${String(base).padStart(20, '0')}.log`)!.sizeInBytes)
+    const records = batch({ values: ['a', 'b'] })
+    appended(await produce(made.log, Buffer.from(records)))
+    assert.deepEqual(sizes(), [4096])
+    await made.log.roll()
+    assert.deepEqual(sizes(), [records.length, 4096])
+    appended(await produce(made.log, batch({ values: ['c'] })))
+    // A killed process leaves zeros behind the records.
+    const left = made.disk.crash(
+      ({ sizeInBytes }) => sizeInBytes,
+      () => true,
+    )
+    const again = await harness({ disk: left, config })
+    assert.deepEqual(valuesOf(await read(again.log, 2)), ['c'])
+    appended(await produce(again.log, batch({ values: ['d'] })))
+    await again.directories.close()
+    await again.reopen()
+    assert.deepEqual(valuesOf(await read(again.log, 2)), ['c', 'd'])
   })
 
   it('begins a new segment when an index is full', async () => {
@@ -529,6 +573,22 @@ describe('durability', () => {
     await Promise.all([first, again])
     const late = await produce(log, batch(sent))
     assert.equal(appended(late).duplicate, true)
+  })
+
+  it('with flush.ms what waits for so long is made durable by itself', async () => {
+    const directories = { config: { 'log.flush.scheduler.interval.ms': 100, 'log.initial.task.delay.ms': 0 } }
+    const made = await harness({ config: { 'flush.ms': 1000 }, directories })
+    appended(await produce(made.log, batch()))
+    const pass = async () => {
+      made.time.advance(100)
+      await settled()
+    }
+    for (let passes = 0; passes < 9; passes++) await pass()
+    assert.equal(made.log.recoveryPoint, 0)
+    await pass()
+    assert.equal(made.log.recoveryPoint, 1)
+    const again = await harness({ disk: made.disk.crash(), time: made.time })
+    assert.equal(again.log.logEndOffset, 1)
   })
 
   it('moves the recovery point by a flush, and by a roll in the background', async () => {

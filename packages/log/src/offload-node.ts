@@ -146,6 +146,7 @@ class Thread {
     const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
     const cancel = () => void Atomics.store(cancelled, 0, 1)
     signal.addEventListener('abort', cancel)
+    if (signal.aborted) cancel()
     this.#progress = progress
     const end = new Promise((resolve, reject) => {
       this.#ends = { resolve, reject }

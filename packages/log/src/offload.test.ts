@@ -139,6 +139,14 @@ describe('threads for long work', () => {
     assert.equal(handles(), before)
   })
 
+  it('are told of a job that was cancelled before it came to them', async () => {
+    const threads = new Threads({ jobsFile: JOBS_FILE, idleMs: NEVER })
+    threads.enter()
+    const running = { name: 'waiting', input: newGate(), signal: AbortSignal.abort(), progress: () => {} }
+    assert.equal(await threads.run(running), 'cancelled')
+    await threads.leave()
+  })
+
   it('go when nothing was to be done for a while', async () => {
     const threads = new Threads({ jobsFile: JOBS_FILE, idleMs: 0 })
     const offload = new WorkerOffload(threads, JOBS)

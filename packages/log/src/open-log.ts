@@ -9,6 +9,7 @@ import type { PartitionLog } from './log.js'
 import type { LogPartition } from './log-api.js'
 import { BrokerLogDirectories } from './log-directories.js'
 import { readDirectoryOwner } from './log-directory.js'
+import { type DirectoryStats, directoryStatsOf } from './log-stats.js'
 import { LogView } from './log-view.js'
 import { nodeEnvironment } from './node-environment.js'
 import type { Appended, AppendOrigin } from './outcomes.js'
@@ -116,6 +117,14 @@ export class OpenLogDirectory {
   /** The logs in it. */
   get logs(): OpenLog[] {
     return [...this.#directories.all()].map((log) => this.#opened(log))
+  }
+
+  /** What its logs hold and cost together. */
+  stats(): DirectoryStats {
+    return directoryStatsOf(
+      this.path,
+      this.logs.map((log) => log.stats()),
+    )
   }
 
   get(partition: LogPartition): OpenLog | undefined {

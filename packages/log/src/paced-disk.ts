@@ -118,8 +118,8 @@ class Syncs {
   #failed: unknown = null
 
   async run(sync: () => Promise<void>): Promise<void> {
-    if (this.#failed !== null) throw this.#failed
     await this.#turns.run(async () => {
+      if (this.#failed !== null) throw this.#failed
       try {
         await sync()
       } catch (error) {

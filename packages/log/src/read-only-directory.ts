@@ -8,6 +8,7 @@ import { lockHolder } from './directory-lock.js'
 import { partitionFolder } from './folder-names.js'
 import type { LogPartition } from './log-api.js'
 import { readDirectoryOwner } from './log-directory.js'
+import { type DirectoryStats, directoryStatsOf } from './log-stats.js'
 import { ReadOnlyLog, type ReadOnlyOptions, type ReadOnlyShare, shareOf } from './read-only-log.js'
 
 /**
@@ -66,14 +67,12 @@ export class ReadOnlyDirectory {
     return this.#share.disk.statNow(posix.join(this.path, CLEAN_SHUTDOWN)) !== null
   }
 
-  /** Files that are open now. */
-  get openFiles(): number {
-    return this.#share.files.count
-  }
-
-  /** Of the indexes of closed segments. */
-  get indexMemoryBytes(): number {
-    return this.#share.indexMemory.sizeInBytes
+  /** What its logs hold and cost together. */
+  stats(): DirectoryStats {
+    return directoryStatsOf(
+      this.path,
+      this.logs.map((log) => log.stats()),
+    )
   }
 
   async close(): Promise<void> {

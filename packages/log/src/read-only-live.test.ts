@@ -3,7 +3,8 @@ import { BatchBuilder, endTransactionMarker, type Record } from '@mq/protocol'
 import { clean, compacted, put, stored } from './cleaner.test.support.js'
 import { ALONE, batch } from './log.test.support.js'
 import { MemoryDisk } from './memory-disk.js'
-import { type OpenLog, openLog } from './open-log.js'
+import { type OpenLog, openLog, openLogDirectory } from './open-log.js'
+import { openDirectoryReadOnly } from './read-only-directory.js'
 import { openReadOnly, type ReadOnlyLog } from './read-only-log.js'
 import { RefusedError } from './refused-error.js'
 import { ManualTime, seededRandom } from './testing.js'
@@ -324,6 +325,26 @@ describe('a log for one’s own use', () => {
     await log.close()
     await assert.rejects(log.append({ value: 'late' }), (error: RefusedError) => error.error === 'KAFKA_STORAGE_ERROR')
     await assert.rejects(log.flush(), RefusedError)
+  })
+
+  it('says what all logs of a directory hold together, also to who only looks', async () => {
+    const { environment } = machine()
+    const directory = await openLogDirectory('/data', { environment })
+    for (const partition of [0, 1]) {
+      const log = await directory.open({ topic: 'orders', partition })
+      await log.append({ value: 'a'.repeat(100 * (partition + 1)) })
+      await log.roll()
+    }
+    const { sizeInBytes, openFiles, indexMemoryBytes, ...counts } = directory.stats()
+    assert.deepEqual(counts, { path: '/data', logs: 2, segments: 4, producers: 0, openTransactions: 0 })
+    assert.equal(sizeInBytes, directory.logs[0]!.sizeInBytes + directory.logs[1]!.sizeInBytes)
+    assert.ok(openFiles > 0 && indexMemoryBytes > 0)
+    await directory.close()
+    const reader = await openDirectoryReadOnly('/data', { environment })
+    const { openFiles: _, indexMemoryBytes: __, ...seen } = reader.stats()
+    assert.deepEqual(seen, { ...counts, sizeInBytes })
+    await reader.close()
+    assert.equal(reader.stats().openFiles, 0)
   })
 
   it('does not have records again, after a kill, that were deleted before it', async () => {

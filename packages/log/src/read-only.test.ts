@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Record, RecordBatch } from '@mq/protocol'
 import { vectors } from '../../../conformance/index.js'
+import { type RecordsSummary, summary } from '../../../conformance/records-summary.js'
 import type { LogView } from './log-view.js'
 import { openLogDirectory } from './open-log.js'
 import { openDirectoryReadOnly } from './read-only-directory.js'
-import { type RecordsSummary, summary } from './records-summary.test.support.js'
 
 interface ExpectedPartition {
   readonly topic: string

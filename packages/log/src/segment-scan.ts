@@ -2,15 +2,20 @@
  * Walks the batches of a data file from a position on, in pieces of a megabyte, giving the event loop back between them.
  */
 import type { DiskFile } from './ports.js'
-import { headerIsWhole, maxTimestampAt, type StoredBatch, storedBatch, storedSizeAt } from './stored-batch.js'
+import { headerIsWhole, maxTimestampAt, type StoredBatch, storedBatch, storedChecksumAt, storedSizeAt } from './stored-batch.js'
 
 const PIECE = 1 << 20
+/**
+ * A length may be damaged. One that is larger is held against the checksum before there is memory for the whole batch; Kafka takes
+ * memory for whatever the length says, up to the end of the file.
+ */
+const BELIEVED = 16 << 20
 /** Enough for the header of any format. */
 const HEADER = 64
 
 /**
  * The whole batches in [from, end). Ends before one that is cut off, and before bytes that are no batch; checksums are the
- * caller's business. A piece stays in memory as long as its batches do.
+ * caller's business, but for those of batches larger than 16 MiB. A piece stays in memory as long as its batches do.
  */
 export async function* scanBatches(file: DiskFile, from: number, end: number): AsyncGenerator<StoredBatch, void, undefined> {
   for await (const piece of scanPieces(file, from, end)) yield* piece
@@ -29,6 +34,7 @@ export async function* scanPieces(file: DiskFile, from: number, end: number): As
     yield batches
     if (missing === null) return
     position += taken
+    if (missing > BELIEVED && !(await checksumMatches(file, position, missing))) return
     wanted = Math.max(missing, PIECE)
   }
 }
@@ -74,4 +80,19 @@ function batchesIn(bytes: Buffer, position: number, last: number): Piece {
     at += size
   }
   return { batches, taken: at, missing: 0 }
+}
+
+/** Of a batch that is too large to be believed: looked at a piece at a time. */
+async function checksumMatches(file: DiskFile, position: number, sizeInBytes: number): Promise<boolean> {
+  const piece = Buffer.allocUnsafeSlow(PIECE)
+  await file.read(piece, position)
+  const { crc, sum, from } = storedChecksumAt(piece, 0)
+  let reckoned = 0
+  for (let at = from; at < sizeInBytes; ) {
+    const part = piece.subarray(0, Math.min(PIECE, sizeInBytes - at))
+    if ((await file.read(part, position + at)) < part.length) return false
+    reckoned = sum(part, 0, part.length, reckoned)
+    at += part.length
+  }
+  return reckoned === crc
 }

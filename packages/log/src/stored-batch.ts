@@ -6,7 +6,18 @@
  *
  * A wrapper's offset is that of its last message, its timestamp the largest.
  */
-import { batchAt, fixed, LegacyBatch, layout, NO_TIMESTAMP, RECORD_BATCH, RecordBatch, RecordsError } from '@mq/protocol'
+import {
+  batchAt,
+  crc32,
+  crc32c,
+  fixed,
+  LegacyBatch,
+  layout,
+  NO_TIMESTAMP,
+  RECORD_BATCH,
+  RecordBatch,
+  RecordsError,
+} from '@mq/protocol'
 
 const OLD_MESSAGE = layout({
   offset: fixed.int64, //      0
@@ -68,6 +79,19 @@ export function storedBatch(bytes: Buffer, at: number, sizeInBytes: number, posi
     lastOffset: lastOffsetAt(bytes, at),
     maxTimestamp: maxTimestampAt(bytes, at),
   }
+}
+
+/** The checksum in a header, how it is reckoned, and from which byte of the batch on. */
+export interface StoredChecksum {
+  readonly crc: number
+  readonly sum: typeof crc32c
+  readonly from: number
+}
+
+export function storedChecksumAt(bytes: Buffer, at: number): StoredChecksum {
+  return RECORD_BATCH.magic.get(bytes, at) === 2
+    ? { crc: RECORD_BATCH.crc.get(bytes, at), sum: crc32c, from: RECORD_BATCH.attributes.at }
+    : { crc: OLD_MESSAGE.crc.get(bytes, at), sum: crc32, from: OLD_MESSAGE.magic.at }
 }
 
 /** Whether the bytes are what was written: sizes, offsets and checksum. Null if so. */

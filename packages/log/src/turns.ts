@@ -13,10 +13,11 @@ export class Turns {
 
   /** Runs the work when its turn comes; not at all if the signal is aborted before: then it rejects with the signal's reason. */
   async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    signal?.throwIfAborted()
     if (this.#running === this.atATime) await this.#turn(signal)
     else this.#running++
     try {
+      // It may have been aborted since the turn was given to it.
+      signal?.throwIfAborted()
       return await work()
     } finally {
       const [next] = this.#waiting
@@ -32,6 +33,7 @@ export class Turns {
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting.delete(waiting)
