@@ -24,3 +24,27 @@ export const vectors: Vectors
 
 /** A folder laid out like this one, packed or unpacked; throws when it holds no group. */
 export function openVectors(folder: string): Vectors
+
+/** As it stands in an expected.json, for committed and for all records. */
+export interface RecordsSummary {
+  readonly records: number
+  readonly nullValues: number
+  /** -1 without records, as `lastOffset`. */
+  readonly firstOffset: number
+  readonly lastOffset: number
+  /** Over offset, key and value. */
+  readonly sha256: string
+  /** Over timestamps and headers, too. */
+  readonly sha256Full: string
+}
+
+/** What a consumer gets of a partition, summed up as README.md says. */
+export function summary(
+  records: readonly {
+    readonly offset: number
+    readonly timestamp: number
+    readonly key: Uint8Array | null
+    readonly value: Uint8Array | null
+    readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[]
+  }[],
+): RecordsSummary

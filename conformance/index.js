@@ -5,6 +5,7 @@ const { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, s
 const { tmpdir } = require('node:os')
 const { dirname, join, resolve, sep } = require('node:path')
 const { gunzipSync } = require('node:zlib')
+const { summary } = require('./records-summary.js')
 const { tarEntries } = require('./tar.js')
 
 const GROUPS = ['messages', 'records', 'misc', 'datadirs', 'znodes', 'interbroker', 'golden', 'configs']
@@ -116,4 +117,4 @@ function openVectors(folder) {
   return found
 }
 
-module.exports = { openVectors, vectors: new Vectors(__dirname) }
+module.exports = { openVectors, summary, vectors: new Vectors(__dirname) }

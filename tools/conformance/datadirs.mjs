@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { DEFAULT_TOPIC_CONFIG, LogDirectories, nodeDisk, nodeProcesses } from '@mq/log'
 import { iterateAnyBatches, RecordBatch } from '@mq/protocol'
-import { summary } from '../../conformance/records-summary.js'
+import { summary } from '../../conformance/index.js'
 
 /** The wall clock stands on the day on which the directories were made: later, producers and offsets in them would be too old. */
 const MADE = Date.UTC(2026, 10, 29, 21)
