@@ -33,6 +33,8 @@ export async function swapSegments(
   const problem = next.loadTxnsNow()
   if (problem !== null) throw new Error(`${next.pathOf('txnindex')}: ${problem}`)
   await next.sync()
+  // It has another name when it is used next.
+  next.closeNow()
 
   await between(() => {
     renameDataNow(next, '.swap')
