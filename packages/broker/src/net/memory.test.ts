@@ -20,7 +20,7 @@ function signed(partition: number, number: number, size: number): Buffer {
   return Buffer.alloc(size, pattern)
 }
 
-async function produce(client: RawClient, partition: number, seed: number): Promise<number> {
+async function produce(client: RawClient, partition: number, seed: number, heard: () => void): Promise<number> {
   let number = 0
   for (let sent = 0; sent < TOTAL_BYTES / PRODUCERS; number++) {
     const size = SIZES[(number * 7 + seed + partition) % SIZES.length]!
@@ -33,6 +33,7 @@ async function produce(client: RawClient, partition: number, seed: number): Prom
       timeoutMs: 1000,
       topicData: [{ name: TOPIC, partitionData }],
     })
+    heard()
     assert.equal(responses[0]!.partitionResponses[0]!.errorCode, 0)
     sent += records.length
   }
@@ -88,12 +89,14 @@ describe('memory that is used again', () => {
       const directory = makeDirectory()
       await begin(directory)
       try {
+        const slow = await connect()
         const counts: (number | undefined)[] = Array.from({ length: PRODUCERS }, () => undefined)
         const producing = counts.map(async (_, at) => {
-          counts[at] = await produce(await connect(), at, seed)
+          counts[at] = await produce(await connect(), at, seed, () => slow.socket.resume())
         })
-        const slow = await connect()
-        const slowly = setInterval(() => (slow.socket.isPaused() ? slow.socket.resume() : slow.socket.pause()), 15)
+        // It takes one piece for each answer that a producer gets: whatever the pace, it is behind.
+        const onePiece = () => slow.socket.pause()
+        slow.socket.on('data', onePiece)
         const goer = await connect()
         goer.socket.pause()
         const gone = goer.ask('Fetch', 11, {
@@ -106,11 +109,10 @@ describe('memory that is used again', () => {
           check(slow, 2, () => counts[2], 3_000_000),
         ]
         await Promise.all(producing)
+        slow.socket.off('data', onePiece).resume()
         goer.end()
         await assert.rejects(gone)
         await Promise.all(reading)
-        clearInterval(slowly)
-        slow.socket.resume()
         await check(await connect(), 0, () => counts[0], 5_000_000)
         assert.ok(memory.idleBytes > 0, 'slabs came back')
       } catch (error) {

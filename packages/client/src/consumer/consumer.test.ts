@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { logLevel } from '../enums.js'
 import { type ConsumerConfig, Kafka } from '../kafka.js'
 import { nodeEnvironment } from '../node-environment.js'
+import type { Timers } from '../ports.js'
 import { FakeGroup, until } from '../testing/fake-group.js'
 import type { Consumer } from './consumer.js'
 import type { EachBatchPayload } from './runner.js'
@@ -10,6 +11,9 @@ const ILLEGAL_GENERATION = 22
 const UNKNOWN_MEMBER_ID = 25
 const REBALANCE_IN_PROGRESS = 27
 const COORDINATOR_LOAD_IN_PROGRESS = 14
+
+const REQUEST_TIMEOUT_MS = 5_000
+const MAX_WAIT_MS = 20
 
 describe('the consumer', () => {
   let group: FakeGroup
@@ -22,12 +26,17 @@ describe('the consumer', () => {
     group = await new FakeGroup(options).listen()
   }
 
-  const consumerOf = (config: Partial<ConsumerConfig> = {}, { requestTimeout = 5_000 } = {}): Consumer => {
+  const consumerOf = (config: Partial<ConsumerConfig> = {}, { timers = nodeEnvironment.timers } = {}): Consumer => {
     const kafka = new Kafka(
-      { brokers: [group.broker.address], logLevel: logLevel.NOTHING, requestTimeout, retry: { initialRetryTime: 1, retries: 3 } },
-      { ...nodeEnvironment, variables: {} },
+      {
+        brokers: [group.broker.address],
+        logLevel: logLevel.NOTHING,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        retry: { initialRetryTime: 1, retries: 3 },
+      },
+      { ...nodeEnvironment, timers, variables: {} },
     )
-    const consumer = kafka.consumer({ groupId: 'g', maxWaitTimeInMs: 20, ...config })
+    const consumer = kafka.consumer({ groupId: 'g', maxWaitTimeInMs: MAX_WAIT_MS, ...config })
     const { CONNECT, GROUP_JOIN, REBALANCING, STOP, DISCONNECT, CRASH } = consumer.events
     for (const name of [CONNECT, GROUP_JOIN, REBALANCING, STOP, DISCONNECT, CRASH])
       consumer.on(name, ({ type }) => void events.push(type.replace('consumer.', '')))
@@ -175,9 +184,21 @@ describe('the consumer', () => {
     await start()
     group.append(0, 'a')
     const { Fetch } = group.broker.answers
+    const limits: (() => void)[] = []
+    const timers: Timers = {
+      after(delayMs, fire) {
+        if (delayMs !== MAX_WAIT_MS + REQUEST_TIMEOUT_MS) return nodeEnvironment.timers.after(delayMs, fire)
+        limits.push(fire)
+        return () => {}
+      },
+    }
     let silences = 1
-    group.broker.answers.Fetch = (...args) => (silences-- > 0 ? 'silence' : Fetch!(...args))
-    const consumer = consumerOf({ heartbeatInterval: 5, sessionTimeout: 1_000 }, { requestTimeout: 100 })
+    group.broker.answers.Fetch = (...args) => {
+      if (silences-- <= 0) return Fetch!(...args)
+      setImmediate(() => limits[0]!())
+      return 'silence'
+    }
+    const consumer = consumerOf({ heartbeatInterval: 5, sessionTimeout: 1_000 }, { timers })
     const timedOut: string[] = []
     consumer.on(consumer.events.REQUEST_TIMEOUT, ({ payload }) => void timedOut.push(payload.apiName))
     await consumer.connect()
