@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BROKEN_RULES } from './chaos.js'
+import { BROKEN_RULES, type BrokenRule } from './chaos.js'
 import { Reached } from './reached.js'
 import { type RunOutcome, simulate } from './run.js'
 
@@ -8,6 +8,13 @@ const FIRST = Number(process.env.SEED ?? 1)
 const SEEDS = 60
 /** Run twice. */
 const COMPARED = 5
+
+/** Seeds that show soon that a rule is off; when another code makes other stories of them, those behind them are looked through. */
+const SHOWN_BY: { readonly [Rule in BrokenRule]: number } = {
+  'written before acknowledged': 1,
+  'synced before acknowledged': 1,
+  'cut in recovery': 57,
+}
 
 const EVERY_SET_REACHES = [
   'clock set back',
@@ -58,10 +65,11 @@ describe('one broker on a seed', () => {
 
   for (const without of BROKEN_RULES) {
     it(`objects when the rule "${without}" is off`, async () => {
-      for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
+      const first = SHOWN_BY[without]
+      for (let seed = first; seed < first + SEEDS; seed++) {
         if ((await simulate({ seed, without })).violations.length > 0) return
       }
       assert.fail(`no violation in ${SEEDS} seeds`)
-    })
+    }).timeout(120_000)
   }
 })
