@@ -63,6 +63,21 @@ describe('a start after a stop', () => {
     assert.deepEqual([log.logStartOffset, log.lastStableOffset], [2, 3])
   })
 
+  it('names no transaction as aborted whose records are gone, when the power went after a clean stop', async () => {
+    const made = await harness()
+    const open = { producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true }
+    appended(await produce(made.log, batch(open)))
+    const marker = { producerId: 1, producerEpoch: 0, commit: false, coordinatorEpoch: 0, timestamp: made.time.now() }
+    appended(await made.log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
+    await made.directories.close()
+    await made.reopen()
+    await made.log.truncateTo(0)
+    await made.directories.close()
+    const { log } = await harness({ disk: made.disk.crash() })
+    assert.equal(log.logEndOffset, 0)
+    assert.deepEqual(log.abortedTransactions(0, 10), [])
+  })
+
   it('says no more of a log that was killed in a truncation than is there', async () => {
     const made = await harness()
     for (const value of ['a', 'b', 'c', 'd']) {

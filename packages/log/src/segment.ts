@@ -230,12 +230,11 @@ export class Segment {
     if (this.#indexes === null) return true
     const { offsets, times } = this.#indexes
     const timesEnd = this.maxTimestamp <= times.lastEntry.timestamp
-    return (
-      timesEnd &&
-      this.#offsetFile.isComplete(offsets) &&
-      this.#timeFile.isComplete(times) &&
-      this.#txnsWritten === this.txns.changes
-    )
+    return timesEnd && this.#offsetFile.isComplete(offsets) && this.#timeFile.isComplete(times) && this.areTransactionsWritten
+  }
+
+  get areTransactionsWritten(): boolean {
+    return this.#txnsWritten === this.txns.changes
   }
 
   /** Writes what the index files lack. */
@@ -243,7 +242,7 @@ export class Segment {
     if (this.#indexes === null) return
     this.#offsetFile.writeNow(this.#indexes.offsets)
     this.#timeFile.writeNow(this.#indexes.times)
-    if (this.#txnsWritten !== this.txns.changes) this.#writeTxnsNow()
+    if (!this.areTransactionsWritten) this.#writeTxnsNow()
   }
 
   #writeTxnsNow(): void {

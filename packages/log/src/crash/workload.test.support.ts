@@ -354,11 +354,9 @@ export class Life {
       const log = this.#logOf(partition)
       await this.machine.until(continueFromCleaned(log, partition))
       partition.isBeingCleaned = false
-      // Nothing that was cleaned may be lost any more.
-      partition.durableEnd = Math.max(
-        partition.durableEnd,
-        log.compaction.state.context.cleanerOffsets.get(log.topicPartition) ?? 0,
-      )
+      // Nothing that was cleaned may be lost any more. Where the cleaner's offset only followed the log's start, nothing was.
+      const cleaned = log.compaction.state.context.cleanerOffsets.get(log.topicPartition) ?? 0
+      if (cleaned > log.logStartOffset) partition.durableEnd = Math.max(partition.durableEnd, cleaned)
     }
   }
 
