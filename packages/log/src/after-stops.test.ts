@@ -13,6 +13,14 @@ const killed = (disk: MemoryDisk): MemoryDisk =>
     () => true,
   )
 
+const openTransaction = async ({ log }: Harness) =>
+  appended(await produce(log, batch({ producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true })))
+
+const abortIt = async ({ log, time }: Harness) => {
+  const marker = { producerId: 1, producerEpoch: 0, commit: false, coordinatorEpoch: 0, timestamp: time.now() }
+  appended(await log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
+}
+
 const add = async (made: Harness, value: string) => appended(await produce(made.log, batch({ values: [value] })))
 
 describe('a start after a stop', () => {
@@ -44,12 +52,10 @@ describe('a start after a stop', () => {
 
   it('takes no transaction for open whose end went with the oldest segments', async () => {
     const made = await harness()
-    const open = { producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true }
-    appended(await produce(made.log, batch(open)))
+    await openTransaction(made)
     await made.directories.close()
     await made.reopen()
-    const marker = { producerId: 1, producerEpoch: 0, commit: false, coordinatorEpoch: 0, timestamp: made.time.now() }
-    appended(await made.log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
+    await abortIt(made)
     await made.log.roll()
     await add(made, 'a')
     made.log.updateHighWatermark(3)
@@ -65,10 +71,8 @@ describe('a start after a stop', () => {
 
   it('names no transaction as aborted whose records are gone, when the power went after a clean stop', async () => {
     const made = await harness()
-    const open = { producerId: 1, producerEpoch: 0, baseSequence: 0, transactional: true }
-    appended(await produce(made.log, batch(open)))
-    const marker = { producerId: 1, producerEpoch: 0, commit: false, coordinatorEpoch: 0, timestamp: made.time.now() }
-    appended(await made.log.append(endTransactionMarker(marker), { origin: 'coordinator', leaderEpoch: 0 }))
+    await openTransaction(made)
+    await abortIt(made)
     await made.directories.close()
     await made.reopen()
     await made.log.truncateTo(0)
