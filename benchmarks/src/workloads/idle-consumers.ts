@@ -1,5 +1,6 @@
 /** Consumers that have nothing to read: each waits in a fetch, again and again. The broker's CPU and memory meanwhile. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Peer } from '../peers.js'
 import { cpuMsOf, residentBytesOf } from '../process-usage.js'
 import { RawClient, requestBytes } from '../raw-client.js'
@@ -30,7 +31,7 @@ export async function idleConsumersOnce(
     const maker = await RawClient.to(broker.port)
     clients.push(maker)
     await createTopic(maker, 'idle', PARTITIONS)
-    const wait = async (client: RawClient, partition: number): Promise<void> => {
+    const consume = async (client: RawClient, partition: number): Promise<void> => {
       const request = requestBytes('Fetch', 11, {
         replicaId: -1,
         maxWaitMs: MAX_WAIT_MS,
@@ -45,12 +46,12 @@ export async function idleConsumersOnce(
       const some = Array.from({ length: Math.min(CONNECTED_AT_ONCE, count - at) }, () => RawClient.to(broker.port))
       for (const client of await Promise.all(some)) {
         clients.push(client)
-        void wait(client, clients.length % PARTITIONS)
+        void consume(client, clients.length % PARTITIONS)
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+    await wait(SETTLE_MS)
     const [cpuBefore, fetchesBefore, began] = [cpuMsOf(broker.pid), fetches, performance.now()]
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    await wait(seconds * 1000)
     const ms = performance.now() - began
     return {
       cpuPercent: ((cpuMsOf(broker.pid) - cpuBefore) / ms) * 100,

@@ -1,5 +1,6 @@
 /** A topic of many partitions, created and written to once each: the broker's CPU time, and its memory afterwards. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { decodeResponse } from '@mq/protocol'
 import type { Peer } from '../peers.js'
 import { cpuMsOf, residentBytesOf } from '../process-usage.js'
@@ -28,7 +29,7 @@ export async function partitionsOnce(peer: Peer, count: number): Promise<{ cpuMs
     const seconds = (performance.now() - began) / 1000
     const cpuMs = cpuMsOf(broker.pid) - cpuBefore
     client.close()
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await wait(1_000)
     return { cpuMs, residentMb: residentBytesOf(broker.pid) / 1e6, seconds }
   } finally {
     await broker.stop()

@@ -1,5 +1,6 @@
 /** From the process's start to the first acknowledged record, on an empty directory. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Peer } from '../peers.js'
 import { cpuMsOf, residentBytesOf } from '../process-usage.js'
 import { RawClient } from '../raw-client.js'
@@ -23,9 +24,9 @@ export async function startOnce(peer: Peer): Promise<{ firstProduceMs: number; i
     }
     const firstProduceMs = performance.now() - began
     client.close()
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await wait(2_000)
     const cpu = cpuMsOf(broker.pid)
-    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    await wait(5_000)
     return {
       firstProduceMs,
       idleMb: residentBytesOf(broker.pid) / 1e6,

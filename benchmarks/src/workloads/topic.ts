@@ -1,5 +1,6 @@
 /** What the workloads share: topics with a leader, and batches of records of a given size. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { BatchBuilder } from '@mq/protocol'
 import type { RawClient } from '../raw-client.js'
 
@@ -15,7 +16,7 @@ export async function createTopic(client: RawClient, name: string, partitions: n
     const { errorCode } = answer.topics[0]!
     if (errorCode === 0) break
     if (errorCode !== NO_BROKER_YET) throw new Error(`CreateTopics answered ${errorCode}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await wait(100)
   }
   for (;;) {
     const metadata = await client.call('Metadata', 9, { topics: [{ name }], allowAutoTopicCreation: false })
@@ -26,7 +27,7 @@ export async function createTopic(client: RawClient, name: string, partitions: n
       topic!.partitions.every(({ leaderId, errorCode }) => leaderId >= 0 && errorCode === 0)
     )
       return
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await wait(20)
   }
 }
 

@@ -73,6 +73,15 @@ async function committed(client: RawClient, name: string): Promise<number> {
   return answer.groups[0]!.topics[0]!.partitions[0]!.committedOffset
 }
 
+/** Group h is at 41 in `t` and at 7 in `u`. */
+async function commitInTwoTopics(client: RawClient): Promise<void> {
+  await coordinatorIsThere(client)
+  await createTopic(client, 't')
+  await createTopic(client, 'u')
+  await commit(client, 't', 41)
+  await commit(client, 'u', 7)
+}
+
 /** A member alone in a stable group. */
 async function joinAlone(client: RawClient): Promise<{ groupId: string; memberId: string; generationId: number }> {
   const { memberId, generationId } = await client.ask('JoinGroup', 3, {
@@ -285,11 +294,7 @@ describe('group coordinator in a broker', () => {
   it('forgets the offsets of a deleted topic, so that a new one of its name begins afresh', async () => {
     const broker = await startBroker({ configs: CONFIGS })
     await withClient(broker.port, async (client) => {
-      await coordinatorIsThere(client)
-      await createTopic(client, 't')
-      await createTopic(client, 'u')
-      await commit(client, 't', 41)
-      await commit(client, 'u', 7)
+      await commitInTwoTopics(client)
       await client.ask('DeleteTopics', 5, { topicNames: ['t'], timeoutMs: 5000 })
       await createTopic(client, 't')
       assert.equal(await committed(client, 't'), -1)
@@ -305,11 +310,7 @@ describe('group coordinator in a broker', () => {
     try {
       const first = await startBroker({ configs: CONFIGS, directory })
       await withClient(first.port, async (client) => {
-        await coordinatorIsThere(client)
-        await createTopic(client, 't')
-        await createTopic(client, 'u')
-        await commit(client, 't', 41)
-        await commit(client, 'u', 7)
+        await commitInTwoTopics(client)
       })
       await first.close()
       const store = await EmbeddedStore.open({ disk: nodeDisk, directory, clock: { now: Date.now } })

@@ -369,13 +369,13 @@ export class LogState {
     const isSettled = this.#beganSettled && active.isWritten && !needsSnapshot && this.recoveryPoint >= end
     await this.epochFile.settled()
     if (isSettled) return
-    const hadTransactions = !active.areTransactionsWritten
+    const transactionsChanged = !active.areTransactionsWritten
     active.becomeInactiveNow()
     if (needsSnapshot) this.snapshots.writeNow(end, this.producers.entries)
     // Nothing can be lost of a log without records: its index files are made anew when they are missing. But what a transaction index
     // said of records that are gone must not come back.
     const isEmpty = end === this.logStartOffset && active.sizeInBytes === 0 && this.segments.count === 1
-    if (isEmpty && !hadTransactions) return
+    if (isEmpty && !transactionsChanged) return
     // The data is on the disk then; of the active segment nothing else.
     await this.flush(end)
     await active.syncIndexes()
